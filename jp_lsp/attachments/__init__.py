@@ -1,0 +1,1 @@
+"""Outside content that is shown to the model."""

@@ -1,0 +1,1 @@
+"""Settings: layers, their origins, and what they amount to."""

@@ -1,0 +1,1 @@
+"""What a conversation is: events, the stream they form, and its repair."""

@@ -1,0 +1,7 @@
+"""JSON as Python sees it, for values that we carry and do not interpret."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+JsonValue: TypeAlias = "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]"
+JsonObject: TypeAlias = Mapping[str, JsonValue]

@@ -1,0 +1,1 @@
+"""A conversation in memory: a base configuration and a list of entries that only grows."""

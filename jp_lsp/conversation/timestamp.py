@@ -1,0 +1,60 @@
+"""Points in time with nanoseconds, in the text form of conversation files.
+
+`datetime` stops at microseconds while the files carry up to nine digits, so a timestamp is kept as an
+integer and formatted here (conversation format 3.1).
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+_NANOSECONDS = 1_000_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_PATTERN = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})([ T])(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|z|[+-]\d{2}:\d{2})?\Z"
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Timestamp:
+    """Nanoseconds since the Unix epoch, UTC."""
+
+    nanoseconds: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Timestamp":
+        """Read the native form or RFC 3339.
+
+        Raises:
+            ValueError: the text is neither; `2026-10-05T21:09:27` without a zone is neither too.
+        """
+        match = _PATTERN.match(text)
+        if match is None or (match[4] == "T") != (match[9] is not None):
+            raise ValueError(f"{text!r} is not a timestamp such as '2026-10-05 21:09:27.8'")
+        moment = datetime(*(int(match[i]) for i in (1, 2, 3, 5, 6, 7)), tzinfo=UTC)  # type: ignore[arg-type, misc]  # six integers
+        if (zone := match[9]) is not None and zone not in "Zz":
+            sign = -1 if zone[0] == "-" else 1
+            moment -= sign * timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
+        fraction = int((match[8] or "0").ljust(9, "0"))
+        since = moment - _EPOCH
+        return cls((since.days * 86_400 + since.seconds) * _NANOSECONDS + fraction)
+
+    @classmethod
+    def from_datetime(cls, moment: datetime) -> "Timestamp":
+        """Take an aware datetime."""
+        since = moment - _EPOCH
+        return cls((since.days * 86_400 + since.seconds) * _NANOSECONDS + since.microseconds * 1_000)
+
+    def __str__(self) -> str:
+        """Give the native form: `YYYY-MM-DD HH:MM:SS.F`, trailing zeros cut, at least one digit."""
+        seconds, fraction = divmod(self.nanoseconds, _NANOSECONDS)
+        digits = f"{fraction:09d}".rstrip("0") or "0"
+        return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}.{digits}"
+
+    def rfc3339(self) -> str:
+        """Give RFC 3339 with `Z` and 0, 3, 6 or 9 fraction digits."""
+        seconds, fraction = divmod(self.nanoseconds, _NANOSECONDS)
+        digits = f"{fraction:09d}"
+        while digits.endswith("000"):
+            digits = digits[:-3]
+        return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}{'.' + digits if digits else ''}Z"

@@ -1,0 +1,1 @@
+"""Making it happen: takes an input, feeds the core, performs its actions."""

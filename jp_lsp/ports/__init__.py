@@ -1,0 +1,1 @@
+"""What the driver needs from outside, shaped by the line that calls it."""

@@ -1,0 +1,30 @@
+"""The port towards whoever watches a query and answers its questions."""
+
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+from jp_lsp.render.options import DisplayOptions
+from jp_lsp.turn.decision import Decision, DecisionId
+from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
+from jp_lsp.turn.shown import Shown
+
+
+class Frontend(Protocol):
+    """One query's way to its client."""
+
+    @property
+    def can_prompt(self) -> bool:
+        """Whether somebody can answer questions."""
+        ...
+
+    def configure(self, display: DisplayOptions, *, model: str, assistant: str | None, user: str | None) -> None:
+        """Say how things are to be shown, once settings are known and before anything is."""
+
+    async def publish(self, shown: Shown) -> None:
+        """Show it; waits while the client is too slow to take more."""
+
+    def ask(self, decision: Decision, answer: Callable[[Answered | Dismissed | AskFailed], None]) -> None:
+        """Put a question; exactly one answer is reported unless it is withdrawn before."""
+
+    def withdraw(self, decision: DecisionId, how: Literal["answered", "superseded", "withdrawn"]) -> None:
+        """Close a question; its late answer is ignored."""

@@ -1,0 +1,68 @@
+"""The port towards configuration: the few values that a query is run with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.conversation.thread import Section
+from jp_lsp.ports.provider import ModelId, ModelParameters
+from jp_lsp.render.options import DisplayOptions
+from jp_lsp.turn.options import InterruptOptions, RetryPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class StreamGuards:
+    """Limits of one response; zero switches one off."""
+
+    idle_timeout: float = 60.0
+    max_response_bytes: int = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySettings:
+    """Settings of one query, frozen for its whole run.
+
+    `partial` is the complete resolved configuration as the conversation's files want it (1.8 of
+    config-and-tools). `warnings` are sentences for the user.
+    """
+
+    model: ModelId
+    partial: JsonObject
+    parameters: ModelParameters = ModelParameters()
+    retry: RetryPolicy = RetryPolicy()
+    guards: StreamGuards = StreamGuards()
+    interrupt: InterruptOptions = InterruptOptions()
+    display: DisplayOptions = DisplayOptions()
+    system_prompt: str | None = None
+    sections: tuple[Section, ...] = ()
+    assistant_name: str | None = None
+    user_name: str | None = None
+    lock_timeout: float = 10.0
+    start_local: bool = False
+    warnings: tuple[str, ...] = field(default=())
+
+
+class SettingsSource(Protocol):
+    """Where settings come from; files are read anew for each query."""
+
+    def default_conversation(self, overrides: Sequence[str]) -> str | None:
+        """Read `conversation.default_id`, which no conversation can decide.
+
+        Raises:
+            Refusal: the configuration is invalid.
+        """
+        ...
+
+    def resolve(self, overrides: Sequence[str], conversation: ConversationStream | None) -> QuerySettings:
+        """Merge all layers; `overrides` are `--cfg` expressions, `conversation` an existing one.
+
+        Raises:
+            Refusal: the configuration is invalid; says file, key and what is allowed.
+        """
+        ...
+
+    def delta(self, conversation: ConversationStream, settings: QuerySettings) -> JsonObject | None:
+        """Give the change from the conversation's stored settings to these; `None` when there is none."""
+        ...

@@ -1,0 +1,1 @@
+"""What editors are promised: the wire, defined once."""

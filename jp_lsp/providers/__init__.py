@@ -1,0 +1,1 @@
+"""Model vendors: one adapter for each API, loaded when first used."""

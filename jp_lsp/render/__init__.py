@@ -1,0 +1,1 @@
+"""How a response reads: pure functions from events to chunks."""

@@ -1,0 +1,1 @@
+"""The LSP edge: pygls on one side, the driver on the other."""

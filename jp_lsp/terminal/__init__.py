@@ -1,0 +1,1 @@
+"""The terminal client: speaks to the server as any editor does."""

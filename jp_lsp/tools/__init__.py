@@ -1,0 +1,1 @@
+"""What a tool call goes through: its definition, its states, who decides."""

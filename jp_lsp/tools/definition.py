@@ -1,0 +1,42 @@
+"""A tool as the model is told of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from jp_lsp.conversation.json_value import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of a tool: a node of JSON schema (config-and-tools 4.2)."""
+
+    type: str | Sequence[str] | None
+    required: bool = False
+    default: JsonValue = None
+    summary: str | None = None
+    description: str | None = None
+    examples: str | None = None
+    enum: Sequence[JsonValue] = ()
+    items: "Parameter | None" = None
+    properties: "Mapping[str, Parameter]" = field(default_factory=lambda: {})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """What a provider needs to offer a tool; parameters keep their configured order."""
+
+    name: str
+    parameters: Mapping[str, Parameter]
+    summary: str | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTool:
+    """The choice of one certain tool."""
+
+    name: str
+
+
+ToolChoice = Literal["auto", "none", "required"] | NamedTool

@@ -1,0 +1,1 @@
+"""Where tools come from: local commands, built-ins, MCP servers."""

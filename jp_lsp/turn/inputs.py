@@ -1,0 +1,181 @@
+"""Everything that can happen to a turn (query pipeline 1.2)."""
+
+from dataclasses import dataclass
+from typing import Literal, NewType, TypeAlias
+
+from jp_lsp.conversation.event import ChatRequest
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.turn.decision import DecisionId
+from jp_lsp.turn.failure import QueryError
+from jp_lsp.turn.options import TurnOptions
+from jp_lsp.turn.stream_event import StreamEvent, Usage
+
+AttemptId = NewType("AttemptId", int)
+"""Numbers the requests of a query from 1, so that what an old one still says is recognised."""
+
+SavePoint = Literal["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8"]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A query was accepted; its text comes back as a draft when nothing comes of it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTurn:
+    """What preparation found: the conversation, its stream (from now on the turn's own), the request.
+
+    `config_delta` is recorded before the turn when the resolved settings differ from the conversation's.
+    """
+
+    conversation: ConversationId
+    stream: ConversationStream
+    request: ChatRequest
+    options: TurnOptions
+    is_new: bool = False
+    config_delta: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Preparation is done; the turn may begin."""
+
+    turn: PreparedTurn
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareFailed:
+    """The turn cannot begin."""
+
+    error: QueryError
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The save asked for at this point is durable."""
+
+    point: SavePoint
+
+
+@dataclass(frozen=True, slots=True)
+class SaveFailed:
+    """The save was not possible; `recovery_uri` is set once a recovery copy exists instead."""
+
+    point: SavePoint
+    message: str
+    recovery_uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FromProvider:
+    """The provider said something in this attempt. A `StreamFailure` covers refused calls too."""
+
+    attempt: AttemptId
+    event: StreamEvent
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEnded:
+    """The provider's iterator is exhausted; without a `Finished` before it, that is a lost stream."""
+
+    attempt: AttemptId
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """Tokens of one attempt."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """The user wants to steer. With an `action` the choice is made already, perhaps with its text."""
+
+    action: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequested:
+    """The client cancelled the request: always Stop, without a menu."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Somebody chose a button, wrote a text, or both."""
+
+    decision: DecisionId
+    choice: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissed:
+    """The question was closed without an answer."""
+
+    decision: DecisionId
+
+
+@dataclass(frozen=True, slots=True)
+class AskFailed:
+    """The question could not be put to anybody."""
+
+    decision: DecisionId
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimerElapsed:
+    """The wait that was asked for is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShutdownRequested:
+    """The server ends; wind up and keep what came."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientGone:
+    """Nobody listens any more; wind up and keep what came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """Something in the driver broke that should not; the turn ends as failed, with its content."""
+
+    message: str
+    trace: str
+
+
+Input: TypeAlias = (
+    Start
+    | Prepared
+    | PrepareFailed
+    | Saved
+    | SaveFailed
+    | FromProvider
+    | StreamEnded
+    | UsageReported
+    | Pressed
+    | CancelRequested
+    | Answered
+    | Dismissed
+    | AskFailed
+    | TimerElapsed
+    | ShutdownRequested
+    | ClientGone
+    | Crashed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """When an input arrived: `nanoseconds` of wall time for events, `monotonic` seconds for counting."""
+
+    nanoseconds: int
+    monotonic: float

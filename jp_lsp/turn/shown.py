@@ -1,0 +1,116 @@
+"""What a turn wants its watchers to see; the frontend renders it.
+
+These values say what happened, never how it looks: whether reasoning is visible, where a separator
+stands and how text is cut into chunks is decided by `render`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from jp_lsp.conversation.event import ConversationEvent
+from jp_lsp.turn.outcome import Notice, Outcome
+from jp_lsp.turn.stream_event import Part, Usage
+
+RetractReason = Literal["abort", "refused", "empty", "restart"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegan:
+    """A turn opened with the user's request; `reply_to` is the previous turn of the chain."""
+
+    index: int
+    request: str
+    reply_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptBegan:
+    """A request goes out. A cycle keeps its number over its attempts."""
+
+    cycle: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartArrived:
+    """A part that the event builder accepted."""
+
+    part: Part
+
+
+@dataclass(frozen=True, slots=True)
+class EventStored:
+    """An event was appended to the stream: closes a structured value, shows a call or its result."""
+
+    event: ConversationEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A menu opens: what the view still holds back should be previewed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The menu closed and the stream goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """Everything shown since the begin of the cycle, the attempt or the structured value is void.
+
+    An abort of the first cycle takes the whole turn back, its request included.
+    """
+
+    since: Literal["turn", "cycle", "attempt", "structured"]
+    reason: RetractReason
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where the turn stands, replaced by the next one; an empty detail clears it."""
+
+    phase: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetryScheduled:
+    """A wait before the next attempt."""
+
+    attempt: int
+    max_attempts: int
+    cause: str
+    delay: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeGiven:
+    """A notice; a durable one changes the meaning of the transcript and stays in it."""
+
+    notice: Notice
+    is_durable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """A turn is over."""
+
+    outcome: Outcome
+    is_persisted: bool
+    usage: Usage | None = None
+
+
+Shown: TypeAlias = (
+    TurnBegan
+    | AttemptBegan
+    | PartArrived
+    | EventStored
+    | Paused
+    | Resumed
+    | Retracted
+    | Status
+    | RetryScheduled
+    | NoticeGiven
+    | TurnEnded
+)

@@ -1,0 +1,1 @@
+"""Conversations on disk, in the format of JP."""

@@ -1,0 +1,25 @@
+"""Finds the shared test data beside the repository.
+
+The data is not part of the project. A test that needs it skips with a reason where it is missing; the
+project's own check turns such a skip into a failure (see `conftest.py`).
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(os.environ.get("JP_SHARED_DATA", Path(__file__).parents[3] / "shared"))
+
+
+def shared_path(*parts: str) -> Path:
+    """Give a path below the shared data, or skip the running test when the data is not there."""
+    path = _ROOT.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"shared test data is missing: {'/'.join(parts) or 'the folder'}")
+    return path
+
+
+def shared_files(pattern: str) -> list[Path]:
+    """List shared files by a glob below the root, for parametrising; empty when the data is missing."""
+    return sorted(_ROOT.glob(pattern))
