@@ -137,7 +137,13 @@ class InquiryResponse:
 
 ChatResponse: TypeAlias = MessageResponse | ReasoningResponse | StructuredResponse
 EventKind: TypeAlias = (
-    TurnStart | ChatRequest | ChatResponse | ToolCallRequest | ToolCallResponse | InquiryRequest | InquiryResponse
+    TurnStart
+    | ChatRequest
+    | ChatResponse
+    | ToolCallRequest
+    | ToolCallResponse
+    | InquiryRequest
+    | InquiryResponse
 )
 ProviderVisible: TypeAlias = ChatRequest | ChatResponse | ToolCallRequest | ToolCallResponse
 

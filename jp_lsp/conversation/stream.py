@@ -1,1 +1,190 @@
-"""A conversation in memory: a base configuration and a list of entries that only grows."""
+"""A conversation in memory: a base configuration and a list of entries that only grows.
+
+Only the rollback of a cycle, repair, and a provider's wish to drop metadata take away or change what is
+there. Every entry has an id in memory; whether ids and the other newer forms are written is decided once,
+when the stream is made (conversation format 3.12).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from jp_lsp.conversation import entry as entry_text
+from jp_lsp.conversation import json_text
+from jp_lsp.conversation.directive import ConfigDelta
+from jp_lsp.conversation.entry import Entry
+from jp_lsp.conversation.event import ConversationEvent
+from jp_lsp.conversation.ids import EventId, counting_event_ids
+from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.conversation.turns import TurnCounter
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTexts:
+    """The files as they were read, to be written back while nothing changes; `None` where that is no use."""
+
+    base_config: str | None = None
+    events: str | None = None
+
+
+class ConversationStream:
+    """Base configuration and entries of one conversation.
+
+    `mint` gives candidates for entry ids; taken ones are skipped. `ambiguous_ids` are those that the file
+    had more than once. `revision` grows with every change, so that a reader knows whether to look again.
+    """
+
+    def __init__(
+        self,
+        created_at: Timestamp,
+        base_config: JsonObject,
+        entries: Sequence[Entry] = (),
+        *,
+        mint: Callable[[], EventId],
+        newer_format: bool = False,
+        ambiguous_ids: frozenset[EventId] = frozenset(),
+        source: SourceTexts = SourceTexts(),
+    ) -> None:
+        self.created_at = created_at
+        self.base_config = base_config
+        self.newer_format = newer_format
+        self.ambiguous_ids = ambiguous_ids
+        self.revision = 0
+        self._mint = mint
+        self._entries = list(entries)
+        self._seen_ids = {entry.id for entry in entries} | ambiguous_ids
+        self._turns = TurnCounter()
+        self._count_turns()
+        self._base_text = source.base_config
+        self._source_events = source.events
+        if source.events is not None and source.events == self._joined():
+            self._source_events = None  # the same text is made from the entries
+
+    @classmethod
+    def new(cls, created_at: Timestamp, base_config: JsonObject) -> "ConversationStream":
+        """Start an empty stream whose ids are merely counted; for tests and for copies never saved."""
+        return cls(created_at, base_config, mint=counting_event_ids())
+
+    def __len__(self) -> int:
+        """Count the entries, of every kind."""
+        return len(self._entries)
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The entries; the sequence is the stream's own and grows with it."""
+        return self._entries
+
+    def append(self, event: ConversationEvent) -> None:
+        """Append an event.
+
+        Raises:
+            ValueError: a value of the event cannot be written as JSON (NaN, infinity); nothing changed.
+        """
+        self._entries.append(self._entry(event))
+        self._turns.feed(event.kind)
+        self.revision += 1
+
+    def insert_all(self, events: Mapping[int, ConversationEvent]) -> None:
+        """Insert each event before the entry that now has its position; only repair does that."""
+        entries: list[Entry] = []
+        for position in range(len(self._entries) + 1):
+            if position in events:
+                entries.append(self._entry(events[position]))
+            entries.extend(self._entries[position : position + 1])
+        self.replace(entries)
+
+    def append_config_delta(self, delta: JsonObject, at: Timestamp) -> None:
+        """Append a change of settings.
+
+        Raises:
+            ValueError: a value of the delta cannot be written as JSON.
+        """
+        event_id = self._next_id()
+        text = entry_text.config_delta_text(delta, at, self._written(event_id))
+        self._entries.append(Entry(event_id, ConfigDelta(delta, timestamp=at), text))
+        self.revision += 1
+
+    def truncate(self, length: int) -> None:
+        """Remove every entry from position `length` on (rollback of a cycle); ids are not used again."""
+        if length < len(self._entries):
+            self.replace(self._entries[:length])
+
+    def replace(self, entries: Sequence[Entry]) -> None:
+        """Put other entries in place of all; for repair."""
+        self._entries = list(entries)
+        self._count_turns()
+        self.revision += 1
+
+    def events(self, start: int = 0) -> Sequence[ConversationEvent]:
+        """Give the typed events among the entries from position `start` on, decoded."""
+        tail = self._entries[start:] if start else self._entries
+        return [entry.content for entry in tail if isinstance(entry.content, ConversationEvent)]
+
+    def config_deltas(self) -> Iterator[tuple[int, ConfigDelta]]:
+        """Give each change of settings and its position among the entries."""
+        for position, entry in enumerate(self._entries):
+            if isinstance(entry.content, ConfigDelta):
+                yield position, entry.content
+
+    @property
+    def turn_count(self) -> int:
+        """Count the turns (conversation format 6.1)."""
+        return self._turns.count
+
+    def remove_metadata(self, key: str, value: str) -> int:
+        """Remove `key` from each event whose metadata has exactly `value` under it; count the events."""
+        changed = 0
+        for position, entry in enumerate(self._entries):
+            if isinstance(entry.content, ConversationEvent) and entry.content.metadata.get(key) == value:
+                self._entries[position] = entry_text.without_metadata(entry, key)
+                changed += 1
+        self.revision += bool(changed)
+        return changed
+
+    def copy(self) -> "ConversationStream":
+        """Give a stream of the same entries that can be changed without touching this one."""
+        return ConversationStream(
+            self.created_at,
+            self.base_config,
+            self._entries,
+            mint=self._mint,
+            newer_format=self.newer_format,
+            ambiguous_ids=self.ambiguous_ids,
+        )
+
+    def base_config_text(self) -> str:
+        """Give the text of `base_config.json`; one that was read is given back as it was."""
+        if self._base_text is None:
+            self._base_text = json_text.to_text(self.base_config) + "\n"
+        return self._base_text
+
+    def events_text(self) -> str:
+        """Give the text of `events.json`; a stream that did not change gives the text that was read."""
+        if self.revision == 0 and self._source_events is not None:
+            return self._source_events
+        return self._joined()
+
+    def _joined(self) -> str:
+        if not self._entries:
+            return "[]\n"
+        return "[\n  " + ",\n  ".join(entry.text for entry in self._entries) + "\n]\n"
+
+    def _entry(self, event: ConversationEvent) -> Entry:
+        event_id = self._next_id()
+        text = entry_text.event_text(event, self._written(event_id), newer_format=self.newer_format)
+        return Entry(event_id, event, text)
+
+    def _next_id(self) -> EventId:
+        while (event_id := self._mint()) in self._seen_ids:
+            pass
+        self._seen_ids.add(event_id)
+        return event_id
+
+    def _written(self, event_id: EventId) -> EventId | None:
+        return event_id if self.newer_format else None
+
+    def _count_turns(self) -> None:
+        self._turns = TurnCounter()
+        for entry in self._entries:
+            if isinstance(entry.content, ConversationEvent):
+                self._turns.feed(entry.content.kind)

@@ -10,18 +10,29 @@ from jp_lsp.turn.shown import Shown
 
 
 class Frontend(Protocol):
-    """One query's way to its client."""
+    """One query's way to its client. Only `ready` waits; the rest is done when it returns."""
 
     @property
     def can_prompt(self) -> bool:
         """Whether somebody can answer questions."""
         ...
 
-    def configure(self, display: DisplayOptions, *, model: str, assistant: str | None, user: str | None) -> None:
+    def configure(
+        self,
+        display: DisplayOptions,
+        *,
+        conversation: str,
+        model: str,
+        assistant: str | None,
+        user: str | None,
+    ) -> None:
         """Say how things are to be shown, once settings are known and before anything is."""
 
-    async def publish(self, shown: Shown) -> None:
-        """Show it; waits while the client is too slow to take more."""
+    def publish(self, shown: Shown) -> None:
+        """Show it."""
+
+    async def ready(self) -> None:
+        """Wait until the client has taken enough of what was shown for more to come."""
 
     def ask(self, decision: Decision, answer: Callable[[Answered | Dismissed | AskFailed], None]) -> None:
         """Put a question; exactly one answer is reported unless it is withdrawn before."""

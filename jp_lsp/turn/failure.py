@@ -22,12 +22,14 @@ class FailureKind(StrEnum):
     OTHER = "other"
 
 
-RETRYABLE_KINDS = frozenset({
-    FailureKind.TIMEOUT,
-    FailureKind.CONNECT,
-    FailureKind.RATE_LIMIT,
-    FailureKind.TRANSIENT,
-})
+RETRYABLE_KINDS = frozenset(
+    {
+        FailureKind.TIMEOUT,
+        FailureKind.CONNECT,
+        FailureKind.RATE_LIMIT,
+        FailureKind.TRANSIENT,
+    }
+)
 
 NOTICE_WORDS = {
     FailureKind.TIMEOUT: "Timeout",

@@ -7,6 +7,7 @@ from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.turn.decision import DecisionId
 from jp_lsp.turn.failure import QueryError
 from jp_lsp.turn.options import TurnOptions
@@ -38,6 +39,7 @@ class PreparedTurn:
     options: TurnOptions
     is_new: bool = False
     config_delta: JsonObject | None = None
+    tool_choice: ToolChoice = "auto"
 
 
 @dataclass(frozen=True, slots=True)

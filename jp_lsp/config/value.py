@@ -1,0 +1,109 @@
+"""The values that a configuration tree is made of before it is complete.
+
+A tree is plain data: text, numbers, lists and tables, in one normal form for each kind of key, whatever
+spelling a file used. What has no value is simply not there. Only three values carry more than data,
+because they say how they want to be merged: `MergedText`, `MergedList` and `MergedMap`. Nothing here is
+ever changed; every step of loading makes new values (config-and-tools 1.9, 10.1).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, Literal, TypeAlias
+
+Position = Literal["append", "prepend", "replace"]
+Separator = Literal["none", "space", "line", "paragraph"]
+MapStrategy = Literal["deep_merge", "merge", "keep", "replace"]
+
+SEPARATORS: Mapping[Separator, str] = {"none": "", "space": " ", "line": "\n", "paragraph": "\n\n"}
+
+
+class Absent(Enum):
+    """The type of `ABSENT`."""
+
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent.ABSENT
+"""No value; `None` is a value, of free JSON only."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedText:
+    """Text that says where it goes; `text` is `None` where only the manner of merging was given.
+
+    A bare string replaces. `discard` marks a text that gives way to any other one.
+    """
+
+    text: str | None
+    position: Position = "replace"
+    separator: Separator = "none"
+    discard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MergedList:
+    """A list that says where its items go; a bare one, with `position` unset, appends.
+
+    `dedup` unset takes over what lower layers said. `discard` marks a list that gives way to any other.
+    """
+
+    items: "tuple[Value, ...]" = ()
+    position: Position | None = None
+    dedup: bool | None = None
+    discard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MergedMap:
+    """A map that says how its entries meet those below; without `strategy` they are merged deeply."""
+
+    entries: "Mapping[str, Value]" = field(default_factory=lambda: {})
+    strategy: MapStrategy | None = None
+    discard: bool = False
+
+
+Value: TypeAlias = (
+    "None | bool | int | float | str | Sequence[Value] | Mapping[str, Value]"
+    " | MergedText | MergedList | MergedMap"
+)
+Partial: TypeAlias = Mapping[str, Value]
+"""A tree in which any key may be missing."""
+
+Segment: TypeAlias = str | int
+Path: TypeAlias = tuple[Segment, ...]
+"""The way to a value: names of keys and entries, and indices of list items."""
+
+EMPTY: Partial = {}
+
+
+def entries_of(value: Value | Absent) -> Mapping[str, Value]:
+    """Give the members of a table or map; nothing where the value is something else or not there."""
+    if isinstance(value, MergedMap):
+        return value.entries
+    return value if isinstance(value, Mapping) else EMPTY
+
+
+def value_at(tree: Value | Absent, path: Path) -> Value | Absent:
+    """Look a value up; `ABSENT` when the way ends before."""
+    for segment in path:
+        if isinstance(segment, int):
+            items = tree.items if isinstance(tree, MergedList) else ()
+            tree = items[segment] if segment < len(items) else ABSENT
+        else:
+            tree = entries_of(tree).get(segment, ABSENT)
+    return tree
+
+
+def with_value(tree: Partial, path: Path, value: Value | Absent) -> Partial:
+    """Give a tree in which `path`, made of names, holds `value`; tables on the way are made."""
+    name = path[0]
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} is no name of a key")
+    inner = value if len(path) == 1 else with_value(entries_of(tree.get(name, ABSENT)), path[1:], value)
+    if inner is ABSENT:
+        return {key: member for key, member in tree.items() if key != name}
+    return {**tree, name: inner}

@@ -1,0 +1,115 @@
+"""JSON text exactly as conversation files hold it (conversation format 1.8).
+
+Two spaces of indent, raw non-ASCII characters, insertion order of keys. `json.dumps` would do but for
+three things: it writes extreme floats in another form than the files' other readers do, it lets NaN
+through, and it lets lone surrogates through, which no file can hold.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import NoReturn, cast
+
+from jp_lsp.conversation.json_value import JsonValue
+
+_INDENT = "  "
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB]", re.ASCII)
+
+
+def to_text(value: JsonValue, level: int = 0) -> str:
+    """Write `value` as text whose first line starts at once and whose other lines are at `level`.
+
+    Raises:
+        ValueError: the value holds NaN or an infinity, or is nested too deep.
+    """
+    try:
+        return _to_text(value, "\n" + _INDENT * level)
+    except RecursionError:
+        raise ValueError("the value is nested too deep to be written as JSON") from None
+
+
+def _to_text(value: JsonValue, newline: str) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(replace_surrogates(value), ensure_ascii=False)
+        case int():
+            return int.__repr__(value)
+        case float():
+            return _float_text(value)
+        case Mapping():
+            if not value:
+                return "{}"
+            inner = newline + _INDENT
+            members = [f"{_to_text(key, inner)}: {_to_text(member, inner)}" for key, member in value.items()]
+            return "{" + inner + ("," + inner).join(members) + newline + "}"
+        case _:
+            if not value:
+                return "[]"
+            inner = newline + _INDENT
+            return "[" + inner + ("," + inner).join(_to_text(item, inner) for item in value) + newline + "]"
+
+
+def _float_text(value: float) -> str:
+    """Write the shortest digits that read back as `value`, plain from 1e-5 up to below 1e16."""
+    if not math.isfinite(value):
+        raise ValueError(f"{value!r} cannot be written as JSON")
+    mantissa, _, exponent = float.__repr__(value).partition("e")
+    if not exponent:
+        return mantissa
+    if int(exponent) == -5:
+        sign, digits = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
+        return f"{sign}0.0000{digits.replace('.', '')}"
+    return f"{mantissa}e{int(exponent)}"
+
+
+def replace_surrogates(text: str) -> str:
+    """Join surrogates that form a pair and replace lone ones by U+FFFD."""
+    if text.isascii() or _SURROGATE.search(text) is None:
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def may_hold_surrogate(text: str) -> bool:
+    """Tell whether JSON text has an escape that might decode to a lone surrogate."""
+    return _SURROGATE_ESCAPE.search(text) is not None
+
+
+def holds_surrogate(value: JsonValue) -> bool:
+    """Tell whether a string of `value`, at any depth, holds a surrogate."""
+    return _SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:40]} is out of range")
+    return number
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+"""Reads what a strict JSON parser reads: no NaN, no number that overflows."""
+
+
+def from_text(text: str) -> JsonValue:
+    """Read one JSON value.
+
+    Raises:
+        ValueError: it is not JSON, starts with a byte order mark, has text behind the value, or is
+            nested too deep.
+    """
+    if text.startswith("\ufeff"):
+        raise ValueError("the file starts with a byte order mark")
+    try:
+        return cast(JsonValue, DECODER.decode(text))
+    except RecursionError:
+        raise ValueError("the JSON is nested too deep") from None

@@ -1,0 +1,180 @@
+"""Performing: one function for each action of the core.
+
+None of them waits. What takes time is started as a task of the query's own group, and what it learns
+comes back as an input.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import assert_never
+
+import anyio
+from anyio.abc import TaskGroup
+
+from jp_lsp.conversation.thread import build_thread
+from jp_lsp.driver.prepare import Preparation
+from jp_lsp.driver.pump import Pump
+from jp_lsp.driver.saver import Saver
+from jp_lsp.ports.clock import Clock
+from jp_lsp.ports.frontend import Frontend
+from jp_lsp.ports.provider import CycleRequest
+from jp_lsp.ports.refusal import Refusal
+from jp_lsp.turn import actions
+from jp_lsp.turn.actions import Action
+from jp_lsp.turn.failure import QueryError
+from jp_lsp.turn.inputs import (
+    AttemptId,
+    Crashed,
+    Input,
+    Prepared,
+    PrepareFailed,
+    TimerElapsed,
+)
+from jp_lsp.turn.outcome import Notice, QueryResult
+from jp_lsp.turn.shown import NoticeGiven
+
+_log = logging.getLogger(__name__)
+
+
+class Performer:
+    """Performs the actions of one query.
+
+    Args:
+        prepare: does the preparation.
+        post: takes inputs for the core.
+        frontend: whoever watches.
+        clock: waits.
+        tasks: where everything runs that takes time.
+    """
+
+    def __init__(
+        self,
+        prepare: Callable[[], Awaitable[Preparation]],
+        post: Callable[[Input], None],
+        frontend: Frontend,
+        clock: Clock,
+        tasks: TaskGroup,
+    ) -> None:
+        self.result: QueryResult | None = None
+        self.error: QueryError | None = None
+        self.draft: str | None = None
+        self.done = anyio.Event()
+        self._prepare = prepare
+        self._post = post
+        self._frontend = frontend
+        self._clock = clock
+        self._tasks = tasks
+        self._preparation: Preparation | None = None
+        self._preparing = anyio.CancelScope()
+        self._wait = anyio.CancelScope()
+        self._saver: Saver | None = None
+        self._pumps: dict[AttemptId, Pump] = {}
+
+    def perform(self, action: Action) -> None:
+        """Do what the core asks."""
+        match action:
+            case actions.Prepare():
+                self._spawn(self._perform_prepare)
+            case actions.CancelPreparation():
+                self._preparing.cancel()
+            case actions.Publish(shown):
+                self._frontend.publish(shown)
+            case actions.Ask(decision):
+                self._frontend.ask(decision, self._post)
+            case actions.Withdraw(decision, how):
+                self._frontend.withdraw(decision, how)
+            case actions.RequestCycle():
+                self._perform_request(action)
+            case actions.CloseStream(attempt):
+                self._pumps[attempt].close()
+            case actions.PauseReading(attempt):
+                self._pumps[attempt].pause()
+            case actions.ResumeReading(attempt):
+                self._pumps[attempt].resume()
+            case actions.Wait(seconds):
+                self._wait = anyio.CancelScope()
+                self._spawn(lambda: self._perform_wait(seconds, self._wait))
+            case actions.CancelWait():
+                self._wait.cancel()
+            case actions.Save(point):
+                self._open_saver.save(point)
+            case actions.DiscardConversation():
+                self._open_saver.run_in_order(self._opened.conversation.discard)
+            case actions.KeepDraft(text):
+                self._open_saver.run_in_order(lambda: self._opened.conversation.keep_draft(text))
+            case actions.ClearDraft():
+                self._open_saver.run_in_order(self._opened.conversation.clear_draft)
+            case actions.Finish(result):
+                self.result = result
+                self.done.set()
+            case actions.Refuse(error, draft):
+                self.error, self.draft = error, draft
+                self.done.set()
+            case _:
+                assert_never(action)
+
+    async def close(self) -> None:
+        """Finish what is being written and give the conversation back."""
+        for pump in self._pumps.values():
+            pump.close()
+        if self._saver is not None:
+            self._saver.close()
+            await self._saver.finished.wait()
+        if self._preparation is not None:
+            await self._preparation.conversation.release()
+
+    @property
+    def _opened(self) -> Preparation:
+        assert self._preparation is not None, "the core saves and asks only after it was prepared"
+        return self._preparation
+
+    @property
+    def _open_saver(self) -> Saver:
+        assert self._saver is not None, "the core saves only after it was prepared"
+        return self._saver
+
+    async def _perform_prepare(self) -> None:
+        with self._preparing:
+            try:
+                preparation = await self._prepare()
+            except Refusal as refusal:
+                self._post(PrepareFailed(refusal.error))
+                return
+            self._preparation = preparation
+            self._saver = Saver(preparation.conversation, self._post, self._clock, self._tasks)
+            self._spawn(self._saver.run)
+            self._post(Prepared(preparation.turn))
+            for warning in preparation.warnings:
+                notice = Notice("warning", "settings", warning)
+                self._frontend.publish(NoticeGiven(notice, is_durable=False))
+
+    def _perform_request(self, action: actions.RequestCycle) -> None:
+        parts = self._opened.parts
+        thread = build_thread(
+            self._opened.turn.stream,
+            system_prompt=parts.system_prompt,
+            sections=parts.sections,
+            attachments=(),
+            hint=action.hint,
+        )
+        request = CycleRequest(parts.model, thread, parts.parameters, (), action.tool_choice)
+        pump = Pump(action.attempt, self._post, self._frontend.ready, self._clock, parts.guards)
+        self._pumps[action.attempt] = pump
+        self._spawn(lambda: pump.run(parts.provider, request))
+
+    async def _perform_wait(self, seconds: float, scope: anyio.CancelScope) -> None:
+        with scope:
+            await self._clock.sleep(seconds)
+            if not scope.cancel_called:
+                self._post(TimerElapsed())
+
+    def _spawn(self, task: Callable[[], Awaitable[None]]) -> None:
+        self._tasks.start_soon(self._run, task)
+
+    async def _run(self, task: Callable[[], Awaitable[None]]) -> None:
+        """Run a task; a mistake of ours in it ends this turn, with its content, and nothing else."""
+        try:
+            await task()
+        except Exception as error:
+            _log.exception("a task of a query broke")
+            self._post(Crashed(f"internal error: {type(error).__name__}: {error}", ""))

@@ -1,0 +1,122 @@
+"""One query from start to answer: takes inputs, feeds the core, has its actions performed."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import anyio
+
+from jp_lsp.driver.mailbox import Mailbox
+from jp_lsp.driver.perform import Performer
+from jp_lsp.driver.prepare import Preparation
+from jp_lsp.ports.clock import Clock
+from jp_lsp.ports.frontend import Frontend
+from jp_lsp.turn.coordinator import TurnCoordinator
+from jp_lsp.turn.failure import QueryError
+from jp_lsp.turn.inputs import Crashed, Input, Pressed, Start
+from jp_lsp.turn.interrupt import PressReport
+from jp_lsp.turn.outcome import Outcome, QueryResult
+from jp_lsp.turn.phase import Phase
+from jp_lsp.turn.query import Query
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The query never became a turn."""
+
+    error: QueryError
+    draft: str | None
+
+
+class QueryRunner:
+    """Runs one query.
+
+    Args:
+        token: names the query.
+        query: what was asked.
+        prepare: does the preparation.
+        frontend: whoever watches.
+        clock: time.
+        jitter: gives the seconds to add to a retry delay.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        query: Query,
+        prepare: Callable[[], Awaitable[Preparation]],
+        frontend: Frontend,
+        clock: Clock,
+        jitter: Callable[[], float],
+    ) -> None:
+        self.token = token
+        self.query = query
+        self.core = TurnCoordinator(token, jitter)
+        self.finished = anyio.Event()
+        self.outcome: QueryResult | Refused | None = None
+        self._prepare = prepare
+        self._frontend = frontend
+        self._clock = clock
+        self._mailbox = Mailbox(self._deliver)
+        self._performer: Performer | None = None
+        self._early: list[Input] = []
+
+    @property
+    def phase(self) -> Phase:
+        """Where the query stands."""
+        return self.core.phase
+
+    def post(self, item: Input) -> None:
+        """Tell the query that something happened; what follows from it is under way on return."""
+        if self._performer is None:
+            self._early.append(item)
+        else:
+            self._mailbox.put(item)
+
+    def press(self, press: Pressed) -> PressReport:
+        """Steer the query, and tell what became of it."""
+        if self._performer is None:
+            self._early.append(press)
+            return PressReport("latched", self.phase)
+        self._mailbox.put(press)
+        return self.core.last_press
+
+    async def run(self) -> None:
+        """Run to the end. The answer is in `outcome` when `finished` is set."""
+        try:
+            if self.query.text.strip():
+                await self._run()
+            else:
+                self.outcome = QueryResult(None, Outcome.EMPTY_QUERY)
+        finally:
+            self.finished.set()
+
+    async def _run(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            performer = Performer(self._prepare, self._mailbox.put, self._frontend, self._clock, tasks)
+            self._performer = performer
+            try:
+                for item in (Start(self.query.text), *self._early):
+                    self._mailbox.put(item)
+                await performer.done.wait()
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await performer.close()
+            tasks.cancel_scope.cancel()
+        if performer.error is not None:
+            self.outcome = Refused(performer.error, performer.draft)
+        else:
+            self.outcome = performer.result
+
+    def _deliver(self, item: Input) -> None:
+        assert self._performer is not None, "inputs are delivered once the query runs"
+        try:
+            for action in self.core.handle(item, self._clock.now()):
+                self._performer.perform(action)
+        except Exception as error:
+            _log.exception("the core of a query broke on %s", type(item).__name__)
+            if isinstance(item, Crashed):
+                raise
+            self._mailbox.put(Crashed(f"internal error: {type(error).__name__}: {error}", ""))

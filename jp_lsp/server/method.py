@@ -1,0 +1,99 @@
+"""One method or command that a client may call, and how its parameters become a model.
+
+The JSON that was sent is what the model sees: nothing renames a key on the way. Models are only touched
+when a method is first called, and may be given as a function that imports them, because pydantic takes
+longer to import than the rest of a server's start allows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.server.wire_error import invalid_params
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+ParamsModel: TypeAlias = "type[BaseModel] | Callable[[], type[BaseModel]] | None"
+"""A model, a function that gives one when it is first needed, or nothing: then the JSON goes in as it is."""
+
+Handler: TypeAlias = Callable[[Any], object]
+"""Takes the validated model or the raw JSON. Gives a JSON-able value or a model, or an awaitable of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A registered method: its name, what it takes and who handles it."""
+
+    name: str
+    handler: Handler
+    params_model: ParamsModel = None
+
+    def call(self, params: JsonValue) -> object:
+        """Check the parameters and call the handler.
+
+        Raises:
+            WireError: -32602, with a message that names each field that does not fit.
+        """
+        if self.params_model is None:
+            return self.handler(params)
+        return self.handler(self._validate(self.params_model, params))
+
+    def _validate(
+        self, source: "type[BaseModel] | Callable[[], type[BaseModel]]", params: JsonValue
+    ) -> object:
+        from pydantic import ValidationError  # here, so that a start does not pay for it
+
+        model = source if isinstance(source, type) else source()
+        try:
+            return model.model_validate({} if params is None else params)
+        except ValidationError as error:
+            raise invalid_params(self.name, _problems(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The `workspace/executeCommand` twin of a method (query pipeline 1.10).
+
+    Attributes:
+        method: what is called; its name is the command's id.
+        text_key: where a bare string argument goes, or `None` when only an object makes sense.
+    """
+
+    method: Method
+    text_key: str | None = None
+
+    def call(self, params: JsonObject) -> object:
+        """Call the method with the one argument of an `executeCommand`.
+
+        The request's own `workDoneToken` becomes the argument's, unless it has one.
+
+        Raises:
+            WireError: -32602, for more than one argument, or one that does not fit.
+        """
+        arguments = params.get("arguments")
+        match [] if arguments is None else arguments:
+            case []:
+                taken: dict[str, JsonValue] = {}
+            case [str() as text] if self.text_key is not None:
+                taken = {self.text_key: text}
+            case [dict() as members]:
+                taken = dict(cast("dict[str, JsonValue]", members))
+            case _:
+                wanted = (
+                    "an object" if self.text_key is None else f"an object or the {self.text_key} as a string"
+                )
+                raise invalid_params(self.method.name, [f"arguments: one argument is expected, {wanted}"])
+        if (token := params.get("workDoneToken")) is not None:
+            taken.setdefault("workDoneToken", token)
+        return self.method.call(taken)
+
+
+def _problems(error: Any) -> Sequence[str]:
+    """Say of each problem where it is and what it is, never what was sent."""
+    problems: list[str] = []
+    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+        place = ".".join(str(step) for step in problem["loc"]) or "params"
+        problems.append(f"{place}: {problem['msg']}")
+    return problems

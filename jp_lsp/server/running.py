@@ -1,0 +1,118 @@
+"""Requests of the client that are being worked on.
+
+A handler that gives its result at once is answered in the order of the messages. One that gives an awaitable
+becomes a task, and this module knows what a cancellation means for it (query pipeline 4.4): the task is
+cancelled exactly once, may take its time to clean up, and every request is answered exactly once - with the
+handler's result if it still has one, with the error that it raises, or with -32800.
+"""
+
+import asyncio
+import contextvars
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, cast
+
+_log = logging.getLogger(__name__)
+
+RequestId = str | int
+
+_Answer = Callable[[RequestId, object], None]
+_Refuse = Callable[[RequestId, BaseException], None]
+
+
+class RunningRequests:
+    """The tasks of one connection, by request id.
+
+    `answer` and `refuse` put a response on the wire; `refuse` also gets the `CancelledError` of a handler
+    that let itself be cancelled. `report` gets what a notification's handler raised.
+    """
+
+    def __init__(self, answer: _Answer, refuse: _Refuse, report: Callable[[BaseException], None]) -> None:
+        self._answer = answer
+        self._refuse = refuse
+        self._report = report
+        self._tasks: dict[RequestId, asyncio.Task[object]] = {}
+        self._unanswered: set[asyncio.Task[object]] = set()
+
+    def __contains__(self, request_id: object) -> bool:
+        return request_id in self._tasks
+
+    def run(self, request_id: RequestId, call: Callable[[], object], context: contextvars.Context) -> None:
+        """Call a handler and see to it that the request is answered."""
+        try:
+            result = context.run(call)
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises is the answer
+            self._refuse(request_id, error)
+            return
+        if not inspect.isawaitable(result):
+            self._answer(request_id, result)
+            return
+        task = _start_task(result, context)
+        self._tasks[request_id] = task
+        task.add_done_callback(lambda done: self._finish(request_id, done))
+
+    def run_unanswered(self, call: Callable[[], object], context: contextvars.Context) -> None:
+        """Call the handler of a notification; what it raises is reported, not answered."""
+        try:
+            result = context.run(call)
+        except Exception as error:  # noqa: BLE001 - one bad notification must not end the connection
+            self._report(error)
+            return
+        if inspect.isawaitable(result):
+            task = _start_task(result, context)
+            self._unanswered.add(task)
+            task.add_done_callback(self._finish_unanswered)
+
+    def cancel(self, request_id: object) -> None:
+        """Cancel a request at the client's wish; unknown, finished and already cancelled ones are left alone."""
+        task = self._tasks.get(request_id) if isinstance(request_id, (str, int)) else None
+        if task is None:
+            _log.debug("a request that does not run was cancelled")
+        elif not task.cancelling():
+            task.cancel()
+
+    async def end_all(self, timeout: float, *, spare: RequestId | None = None) -> None:
+        """Cancel what still runs and wait until it is answered, at most `timeout` seconds.
+
+        Args:
+            timeout: seconds; a handler that takes longer goes unanswered.
+            spare: a request to leave alone, because it is the one that asks for this.
+        """
+        tasks = [task for request_id, task in self._tasks.items() if request_id != spare]
+        tasks += [task for task in self._unanswered if task is not asyncio.current_task()]
+        for task in tasks:
+            if not task.cancelling():
+                task.cancel()
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=timeout)
+        if late:
+            _log.warning("%d handlers did not end within %.1f s", len(late), timeout)
+        await asyncio.sleep(0)  # the answers are written by callbacks of the tasks
+
+    def _finish(self, request_id: RequestId, task: asyncio.Task[object]) -> None:
+        del self._tasks[request_id]
+        if task.cancelled():
+            self._refuse(request_id, asyncio.CancelledError())
+        elif (error := task.exception()) is not None:
+            self._refuse(request_id, error)
+        else:
+            self._answer(request_id, task.result())
+
+    def _finish_unanswered(self, task: asyncio.Task[object]) -> None:
+        self._unanswered.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._report(error)
+
+
+def _start_task(result: Awaitable[object], context: contextvars.Context) -> asyncio.Task[object]:
+    if inspect.iscoroutine(result):
+        coroutine = cast("Coroutine[Any, Any, object]", result)
+    else:
+        coroutine = _await(result)
+    return asyncio.get_running_loop().create_task(coroutine, context=context)
+
+
+async def _await(awaitable: Awaitable[object]) -> object:
+    return await awaitable

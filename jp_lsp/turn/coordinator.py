@@ -1,0 +1,429 @@
+"""TurnCoordinator: input in, actions out.
+
+It drives one query, which is a chain of turns: one, plus one for every reply that the user gives while
+an answer is interrupted. It decides everything and touches nothing but the conversation's stream, which
+is its own while the query runs. Time arrives with each input.
+
+Which inputs a phase accepts stands in `phase.ACCEPTS`; here stands what they do. The lower storeys are
+`machine` and `streaming`. Section numbers are those of the query pipeline specification.
+"""
+
+from typing import assert_never
+
+from jp_lsp.conversation.sanitize import sanitize
+from jp_lsp.turn import actions, shown
+from jp_lsp.turn.actions import Action
+from jp_lsp.turn.decision import DecisionId
+from jp_lsp.turn.failure import FailureKind, QueryError, StreamFailure
+from jp_lsp.turn.inputs import (
+    Answered,
+    AskFailed,
+    AttemptId,
+    CancelRequested,
+    ClientGone,
+    Crashed,
+    Dismissed,
+    FromProvider,
+    Input,
+    Instant,
+    Prepared,
+    PreparedTurn,
+    PrepareFailed,
+    Pressed,
+    Saved,
+    SaveFailed,
+    SavePoint,
+    ShutdownRequested,
+    Start,
+    StreamEnded,
+    TimerElapsed,
+    UsageReported,
+)
+from jp_lsp.turn.interrupt import (
+    MENU_OF_PHASE,
+    Handled,
+    PressReport,
+    choices_in,
+    judge_press,
+    menu,
+    reply_question,
+)
+from jp_lsp.turn.machine import IllegalState
+from jp_lsp.turn.outcome import Outcome
+from jp_lsp.turn.phase import ACCEPTS, IllegalInput, Phase
+from jp_lsp.turn.response import StreamEnd
+from jp_lsp.turn.stream_event import (
+    StreamEvent,
+)
+from jp_lsp.turn.streaming import CycleMachine
+
+
+class TurnCoordinator(CycleMachine):
+    """The state machine of one query."""
+
+    def handle(self, item: Input, now: Instant) -> list[Action]:
+        """Take an input and give what is to be done about it, in order.
+
+        Raises:
+            IllegalInput: the phase does not accept this kind of input.
+        """
+        if type(item) not in ACCEPTS[self.phase]:
+            raise IllegalInput(f"{type(item).__name__} cannot happen in phase {self.phase.value}")
+        self._now = now
+        self._out = []
+        if not self.phase.is_terminal:
+            self._dispatch(item)
+        elif isinstance(item, Pressed):
+            self._answer_press("none")
+        return self._out
+
+    def _dispatch(self, item: Input) -> None:
+        match item:
+            case Start(text):
+                self._start(text)
+            case Prepared(turn):
+                self._open_prepared(turn)
+            case PrepareFailed(error):
+                self._refuse(error)
+            case Saved(point):
+                self._saved(point)
+            case SaveFailed(point, message, recovery_uri):
+                self._save_failed(point, message, recovery_uri)
+            case FromProvider(attempt, event):
+                self._from_provider(attempt, event)
+            case StreamEnded(attempt):
+                self._from_provider(attempt, StreamEnd())
+            case UsageReported(usage):
+                self._report.add_usage(usage)
+            case Pressed():
+                self._pressed(item)
+            case CancelRequested():
+                self._cancel_requested()
+            case Answered(decision, choice, text):
+                self._answered(decision, choice, text)
+            case Dismissed(decision):
+                self._dismissed(decision)
+            case AskFailed(decision):
+                self._ask_failed(decision)
+            case TimerElapsed():
+                self._send_when_saved()
+            case ShutdownRequested() | ClientGone():
+                self._wind_up()
+            case Crashed(message):
+                self._crashed(message)
+            case _:
+                assert_never(item)
+
+    def _start(self, text: str) -> None:
+        self._report.draft = text
+        self.phase = Phase.PREPARING
+        self._do(actions.Prepare())
+
+    def _open_prepared(self, prepared: PreparedTurn) -> None:
+        self._close_decisions("withdrawn")
+        self._prepared = prepared
+        self._report.conversation = prepared.conversation
+        self._options = prepared.options
+        self._presses.cooldown = prepared.options.interrupt.cooldown
+        self._tool_choice = prepared.tool_choice
+        sanitize(prepared.stream)
+        self._rollback_start = len(prepared.stream)
+        if prepared.config_delta is not None:
+            prepared.stream.append_config_delta(prepared.config_delta, self._at)
+        self._open_turn(prepared.stream, prepared.request, reply_to=None)
+
+    def _refuse(self, error: QueryError) -> None:
+        self._close_decisions("withdrawn")
+        self.phase = Phase.FAILED
+        self._do(actions.Refuse(error, self._report.draft))
+
+    def _cancel_before_start(self) -> None:
+        self._close_decisions("withdrawn")
+        self.phase = Phase.COMPLETE
+        self._ending = Outcome.CANCELLED_BEFORE_START
+        self._do(actions.CancelPreparation())
+        self._answer(is_persisted=False)
+
+    def _from_provider(self, attempt: AttemptId, item: StreamEvent | StreamEnd) -> None:
+        response = self._response
+        if response is None or response.attempt != attempt or not response.is_open:
+            return
+        is_held = self.phase is Phase.INTERRUPTED_STREAM or self.phase is Phase.REPLYING
+        if is_held and response.hold(item):
+            self._do(actions.PauseReading(attempt))
+        elif not is_held:
+            self._receive(response, item)
+
+    def _saved(self, point: SavePoint) -> None:
+        match point:
+            case "P1" | "P4" if self.phase in {Phase.OPENING, Phase.CONTINUING, Phase.REPLYING}:
+                self._is_gap_saved = True
+                if point == "P1":
+                    self._do(actions.ClearDraft())
+                    self._report.draft = None
+                if self._menu is None and self.phase is not Phase.REPLYING:
+                    self._begin_cycle()
+            case "P6":
+                self._unsaved_partials -= 1
+                if self._is_send_due and self.phase in {Phase.WAITING, Phase.BACKOFF}:
+                    self._send_when_saved()
+            case "P7" if self.phase is Phase.FINISHING:
+                self._turn_over(is_persisted=self._options.persist)
+            case "P8" if self.phase is Phase.CLOSING:
+                self._turn_over(is_persisted=self._options.persist)
+            case _:
+                pass
+
+    def _save_failed(self, point: SavePoint, message: str, recovery_uri: str | None) -> None:
+        match point:
+            case "P1" if self.phase is Phase.OPENING:
+                self._turn_was_not_stored(message)
+            case "P3" | "P4" | "P6" if self.phase not in {Phase.FINISHING, Phase.CLOSING}:
+                self._unsaved_partials = 0
+                self._fail(
+                    StreamFailure(FailureKind.OTHER, f"the conversation could not be saved: {message}")
+                )
+            case "P7" | "P8" if self.phase in {Phase.FINISHING, Phase.CLOSING}:
+                where = f" A copy is at {recovery_uri}." if recovery_uri else ""
+                text = f"The conversation could not be saved: {message}.{where}"
+                self._notice("error", "persist_failed", text)
+                self._turn_over(is_persisted=False, recovery_uri=recovery_uri, has_failed=True)
+            case _:
+                pass
+
+    def _turn_was_not_stored(self, message: str) -> None:
+        """Undo the begin of a turn; the text goes back to the user."""
+        self._close_decisions("withdrawn")
+        self._record.stream.truncate(self._record.start)
+        self._report.draft = self._request.content
+        self._show(shown.Retracted("turn", "abort"))
+        self._do(actions.KeepDraft(self._request.content))
+        self.phase = Phase.FAILED
+        if self._report.turns:
+            self._ending = Outcome.FAILED
+            self._notice("error", "persist_failed", f"The reply could not be saved: {message}.")
+            self._answer(is_persisted=False)
+        else:
+            error = QueryError("persist_failed", f"The query could not be saved: {message}")
+            self._do(actions.Refuse(error, self._report.draft))
+
+    def _give_up_reply(self) -> None:
+        """The turn is ending for a reply, and now nothing may follow: the text becomes a draft."""
+        if self._pending_reply is not None:
+            self._keep_draft(self._pending_reply)
+            self._pending_reply = None
+            self._ending = Outcome.STOPPED
+
+    def _wind_up(self) -> None:
+        """The server or the client goes away: as Stop, in bounded time."""
+        if self.phase is Phase.PREPARING:
+            self._cancel_before_start()
+        elif self.phase in {Phase.FINISHING, Phase.CLOSING}:
+            self._give_up_reply()
+        elif self.phase is not Phase.IDLE:
+            if self._response is not None and self._response.is_open:
+                self._response.drop_held()
+                self._keep_partial(self._response, is_interrupted=True)
+            self._finish(Outcome.STOPPED, "P8")
+
+    def _crashed(self, message: str) -> None:
+        if self.phase is Phase.IDLE:
+            return
+        if self.phase is Phase.PREPARING:
+            self._do(actions.CancelPreparation())
+            self._refuse(QueryError("internal", message))
+        elif self.phase in {Phase.FINISHING, Phase.CLOSING}:
+            self._notice("error", "internal", message)
+            self._turn_over(is_persisted=False, has_failed=True)
+        else:
+            if self._response is not None and self._response.is_open:
+                self._response.drop_held()
+                self._keep_partial(self._response)
+            self._fail(StreamFailure(FailureKind.OTHER, message))
+
+    def _pressed(self, press: Pressed) -> None:
+        """Steer: a ready-made choice, a menu, or the next step of the escalation (4.3)."""
+        if press.action is not None:
+            self._pressed_with_choice(press.action, press.text)
+            return
+        count = self._presses.press(self._now.monotonic)
+        has_menu, can_prompt = self._menu is not None, self._options.can_prompt
+        verdict = judge_press(
+            self.phase, count, self._options.interrupt, has_menu=has_menu, can_prompt=can_prompt
+        )
+        self._answer_press(verdict.handled)
+        match verdict.then:
+            case "nothing":
+                pass
+            case "menu":
+                self._interrupt()
+                self._open_menu()
+            case "back_to_menu":
+                self._close_decisions("withdrawn")
+                self._back_to_menu()
+            case "choose":
+                self._reply_came_from_menu = False
+                self._interrupt()
+                self._choose(verdict.choice, None)
+            case "escalate":
+                self._end_now(Outcome.INTERRUPTED)
+            case "kill":
+                self._end_now(Outcome.KILLED)
+
+    def _end_now(self, outcome: Outcome) -> None:
+        """End the query without a further question; a forced end does not wait for the last save."""
+        if self.phase is Phase.PREPARING:
+            self._cancel_before_start()
+        elif self.phase in {Phase.FINISHING, Phase.CLOSING}:
+            self._give_up_reply()
+            self._ending = outcome
+            self._turn_over(is_persisted=False)
+        else:
+            self._stop(outcome)
+
+    def _pressed_with_choice(self, choice: str, text: str | None) -> None:
+        if self.phase is Phase.REPLYING and choice in choices_in(self._replying_from):
+            self.phase = self._replying_from
+        if choice not in choices_in(self.phase):
+            self._answer_press("none")
+            return
+        self._answer_press("action")
+        self._close_decisions("superseded")
+        self._reply_came_from_menu = False
+        self._interrupt()
+        self._choose(choice, text)
+
+    def _interrupt(self) -> None:
+        """Hold the stream, if there is one; gaps and an open menu stay as they are."""
+        if self.phase in {Phase.WAITING, Phase.STREAMING, Phase.BACKOFF}:
+            if self.phase is Phase.BACKOFF:
+                self._do(actions.CancelWait())
+            self._interrupted_phase = self.phase
+            self.phase = Phase.INTERRUPTED_STREAM
+            self._show(shown.Paused())
+
+    def _choose(self, choice: str, text: str | None) -> None:
+        """Do what was chosen in a menu, or configured in its place."""
+        match choice:
+            case "stop" if self.phase is Phase.PREPARING:
+                self._cancel_before_start()
+            case "stop":
+                self._stop(Outcome.STOPPED)
+            case "abort":
+                self._abort()
+            case "reply":
+                self._ask_for_reply(text)
+            case "continue":
+                self._presses.reset()
+                self._go_on()
+            case _:
+                raise IllegalState(f"no menu offers {choice!r}")
+
+    def _ask_for_reply(self, text: str | None) -> None:
+        self._replying_from = self.phase
+        self.phase = Phase.REPLYING
+        if text is not None:
+            self._reply(text)
+        elif self._options.can_prompt:
+            question = reply_question(self._next_decision())
+            self._question = question.id
+            self._ask(question)
+        else:
+            self._reply("")
+
+    def _reply(self, text: str) -> None:
+        """End this turn and let the text open the next one; a blank text goes back one level."""
+        if text.strip():
+            self._pending_reply = text
+            self._stop(Outcome.REPLIED)
+        elif self._reply_came_from_menu:
+            self._back_to_menu()
+        else:
+            self.phase = self._replying_from
+            self._go_on()
+
+    def _back_to_menu(self) -> None:
+        self.phase = self._replying_from
+        self._open_menu()
+
+    def _go_on(self) -> None:
+        """Continue: with the live stream, a new request, or the gap's next step (6.1)."""
+        if self.phase in {Phase.OPENING, Phase.CONTINUING}:
+            if self._is_gap_saved:
+                self._begin_cycle()
+            return
+        if self.phase is not Phase.INTERRUPTED_STREAM:
+            return
+        self._show(shown.Resumed())
+        self.phase = self._interrupted_phase
+        response = self._response
+        if self._interrupted_phase is Phase.BACKOFF or response is None or not response.is_open:
+            self.phase = Phase.WAITING
+            self._send_when_saved()
+            return
+        held, is_dead = response.take_held()
+        if response.is_paused and not is_dead:
+            response.is_paused = False
+            self._do(actions.ResumeReading(response.attempt))
+        for item in held:
+            if response.is_open:
+                self._receive(response, item)
+        if is_dead and response.is_open:
+            self._go_on_without_stream(response)
+
+    def _cancel_requested(self) -> None:
+        self._report.was_cancelled = True
+        match self.phase:
+            case Phase.PREPARING:
+                self._cancel_before_start()
+            case Phase.FINISHING | Phase.CLOSING:
+                self._give_up_reply()
+            case Phase.IDLE:
+                pass
+            case _ if self._options.interrupt.cancel_means == "abort" and self._response is not None:
+                self._abort()
+            case _:
+                self._stop(Outcome.STOPPED)
+
+    def _open_menu(self) -> None:
+        question = menu(MENU_OF_PHASE[self.phase], self._next_decision())
+        self._menu = question.id
+        self._reply_came_from_menu = True
+        self._ask(question)
+
+    def _answered(self, decision: DecisionId, choice: str | None, text: str | None) -> None:
+        if decision == self._menu:
+            self._close_decisions("answered")
+            if choice in choices_in(self.phase):
+                self._choose(choice or "", text)
+            else:
+                self._menu_was_dismissed()
+        elif decision == self._question:
+            self._close_decisions("answered")
+            self._reply(text or "")
+
+    def _dismissed(self, decision: DecisionId) -> None:
+        if decision == self._menu:
+            self._close_decisions("answered")
+            self._menu_was_dismissed()
+        elif decision == self._question:
+            self._close_decisions("answered")
+            self._reply("")
+
+    def _ask_failed(self, decision: DecisionId) -> None:
+        if decision == self._question:
+            text = "This client cannot ask for a text; use its reply command instead."
+            self._notice("info", "reply_command", text, is_durable=False)
+        self._dismissed(decision)
+
+    def _menu_was_dismissed(self) -> None:
+        """Escalate, unless configured to continue; before the turn, keep waiting (D11)."""
+        if self.phase is Phase.PREPARING:
+            return
+        if self._options.interrupt.on_dismiss == "continue":
+            self._choose("continue", None)
+        else:
+            self._stop(Outcome.INTERRUPTED)
+
+    def _answer_press(self, handled: Handled) -> None:
+        self.last_press = PressReport(handled, self.phase, choices_in(self.phase))

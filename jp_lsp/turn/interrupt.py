@@ -1,0 +1,116 @@
+"""Interrupts: counting presses, the menus, and which choices each phase offers (query pipeline 4)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from jp_lsp.turn.decision import Choice, Decision, DecisionId
+from jp_lsp.turn.options import InterruptOptions
+from jp_lsp.turn.phase import Phase
+
+Handled = Literal["menu", "action", "escalated", "killed", "latched", "none"]
+
+MenuKind = Literal["streaming", "preparing", "gap"]
+
+_CONTINUE = Choice("continue", "Continue")
+_REPLY = Choice("reply", "Reply")
+_STOP = Choice("stop", "Stop")
+_ABORT = Choice("abort", "Abort (discard)")
+
+MENUS: dict[MenuKind, tuple[str, tuple[Choice, ...]]] = {
+    "streaming": ("The answer is interrupted. What next?", (_CONTINUE, _REPLY, _STOP, _ABORT)),
+    "preparing": (
+        "The query is still being prepared.",
+        (Choice("continue", "Keep waiting"), Choice("stop", "Cancel query")),
+    ),
+    "gap": ("The turn is interrupted. What next?", (_CONTINUE, _REPLY, _STOP)),
+}
+"""Message and choices of each menu; the harmless choice stands first."""
+
+MENU_OF_PHASE: dict[Phase, MenuKind] = {
+    Phase.PREPARING: "preparing",
+    Phase.OPENING: "gap",
+    Phase.WAITING: "streaming",
+    Phase.STREAMING: "streaming",
+    Phase.INTERRUPTED_STREAM: "streaming",
+    Phase.REPLYING: "streaming",
+    Phase.BACKOFF: "streaming",
+    Phase.CONTINUING: "gap",
+}
+"""Which menu a press opens where."""
+
+
+@dataclass(frozen=True, slots=True)
+class PressReport:
+    """What became of a press: the answer to `jp/interrupt`."""
+
+    handled: Handled
+    phase: Phase
+    allowed: tuple[str, ...] = ()
+
+
+def choices_in(phase: Phase) -> tuple[str, ...]:
+    """Name the choices that a press with a ready-made action may carry in this phase."""
+    menu = MENU_OF_PHASE.get(phase)
+    return tuple(choice.id for choice in MENUS[menu][1]) if menu else ()
+
+
+def menu(kind: MenuKind, decision: DecisionId) -> Decision:
+    """Build the menu as a question."""
+    message, choices = MENUS[kind]
+    return Decision(decision, "menu", message, choices)
+
+
+def reply_question(decision: DecisionId) -> Decision:
+    """Ask for the text of a reply."""
+    return Decision(decision, "text", "Your reply")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a press leads to: `choose` carries the configured choice."""
+
+    handled: Handled
+    then: Literal["nothing", "menu", "back_to_menu", "choose", "escalate", "kill"]
+    choice: str = ""
+
+
+def judge_press(
+    phase: Phase, count: int, options: InterruptOptions, *, has_menu: bool, can_prompt: bool
+) -> Verdict:
+    """Decide about the `count`-th press in a row: menu or configured action, graceful end, forced end (4.3)."""
+    if phase is Phase.IDLE:
+        return Verdict("none", "nothing")
+    if count >= 3:
+        return Verdict("killed", "kill")
+    if phase in {Phase.FINISHING, Phase.CLOSING}:
+        return Verdict("latched", "nothing")
+    if count == 2 or has_menu:
+        return Verdict("escalated", "escalate")
+    if phase is Phase.REPLYING:
+        return Verdict("menu", "back_to_menu")
+    if phase is Phase.PREPARING:
+        return Verdict("menu", "menu") if can_prompt else Verdict("action", "choose", "stop")
+    configured = options.gap if phase in {Phase.OPENING, Phase.CONTINUING} else options.streaming
+    if configured != "prompt":
+        return Verdict("action", "choose", configured)
+    return Verdict("menu", "menu") if can_prompt else Verdict("action", "choose", "stop")
+
+
+class PressCounter:
+    """Counts presses that follow each other within the cooldown (4.3)."""
+
+    def __init__(self, cooldown: float) -> None:
+        self.cooldown = cooldown
+        self._count = 0
+        self._last: float | None = None
+
+    def press(self, now: float) -> int:
+        """Count a press at `now` (monotonic seconds); 1 is a first press. A cooldown of 0 never counts on."""
+        is_repeated = self._last is not None and now - self._last <= self.cooldown and self.cooldown > 0
+        self._count = self._count + 1 if is_repeated else 1
+        self._last = now
+        return self._count
+
+    def reset(self) -> None:
+        """Forget the presses, after a deliberate Continue."""
+        self._count, self._last = 0, None

@@ -1,0 +1,221 @@
+"""The middle of the turn's state machine: requests go out, and the provider's answer is taken in."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from jp_lsp.conversation.event import ConversationEvent, ToolCallRequest
+from jp_lsp.turn import actions, shown
+from jp_lsp.turn.cycle import GiveUp, ResilientCycle, Retry
+from jp_lsp.turn.failure import FailureKind, StreamFailure
+from jp_lsp.turn.inputs import (
+    AttemptId,
+)
+from jp_lsp.turn.machine import TurnMachine
+from jp_lsp.turn.outcome import Outcome
+from jp_lsp.turn.phase import Phase
+from jp_lsp.turn.response import Response, StreamEnd
+from jp_lsp.turn.responses import response_without_running
+from jp_lsp.turn.stream_event import (
+    Completed,
+    Finished,
+    FinishReason,
+    Flush,
+    KeepAlive,
+    MaxTokens,
+    OtherReason,
+    Patch,
+    Refused,
+    RetryRequested,
+    StreamEvent,
+    TextPart,
+    ToolCallArguments,
+    ToolCallStart,
+)
+
+EMPTY_ANSWER_HINT = "(Your last answer was empty. Please answer.)"
+_LOST_STREAM = StreamFailure(FailureKind.TRANSIENT, "the stream ended without a terminal event")
+
+
+class CycleMachine(TurnMachine):
+    """Requests, attempts and responses."""
+
+    def _begin_cycle(self) -> None:
+        self._cycle_number += 1
+        self._cycle = ResilientCycle(self._options.retry, self._jitter)
+        self._record.checkpoint = len(self._record.stream)
+        self._hint = None
+        self._send()
+
+    def _send(self) -> None:
+        """Send the stream as it is now, as a new attempt of the current cycle."""
+        self._attempt_count += 1
+        attempt = AttemptId(self._attempt_count)
+        self._cycle.attempt_began()
+        self._record.attempt_mark = len(self._record.stream)
+        self._response = Response(attempt, self._call_ids)
+        self._is_send_due = False
+        self.phase = Phase.WAITING
+        self._show(shown.AttemptBegan(self._cycle_number, self._cycle.attempts))
+        self._show(shown.Status("waiting", "waiting for first tokens"))
+        self._do(actions.RequestCycle(attempt, self._tool_choice, self._hint))
+
+    def _send_when_saved(self) -> None:
+        """Send as soon as what came so far is durable (P6)."""
+        self._is_send_due = True
+        if self._unsaved_partials == 0:
+            self._send()
+
+    def _save_partials(self) -> None:
+        self._unsaved_partials += 1
+        self._do(actions.Save("P6"))
+
+    def _wait_and_retry(self, retry: Retry, hint: str | None) -> None:
+        self._hint = hint
+        self.phase = Phase.BACKOFF
+        self._save_partials()
+        self._show(shown.RetryScheduled(retry.attempt, retry.max_attempts, retry.cause, retry.delay))
+        self._do(actions.Wait(retry.delay))
+
+    def _call_ids(self) -> set[str]:
+        events = self._record.stream.events()
+        return {event.kind.id for event in events if isinstance(event.kind, ToolCallRequest)}
+
+    def _receive(self, response: Response, item: StreamEvent | StreamEnd) -> None:
+        match item:
+            case TextPart() | ToolCallStart() | ToolCallArguments():
+                if response.builder.accept(item):
+                    self._cycle.content_came()
+                    self.phase = Phase.STREAMING
+                    self._show(shown.PartArrived(item))
+            case Flush(index, metadata):
+                events = response.builder.flush(index, metadata, self._at)
+                if events:
+                    self._store(events)
+                    self._do(actions.Save("P2"))
+            case Patch(patches):
+                for patch in patches:
+                    response.patched_events += self._record.stream.remove_metadata(patch.key, patch.value)
+            case KeepAlive():
+                pass
+            case Finished(reason):
+                response.is_open = False
+                self._finished(response, reason)
+            case StreamFailure():
+                response.is_open = False
+                self._attempt_failed(response, item)
+            case StreamEnd():
+                response.is_open = False
+                self._attempt_failed(response, _LOST_STREAM)
+            case _:
+                assert_never(item)
+
+    def _finished(self, response: Response, reason: FinishReason) -> None:
+        """End the response (1.8)."""
+        self.phase = Phase.EVALUATING
+        match reason:
+            case Refused(category, explanation):
+                response.builder.clear()
+                self._record.stream.truncate(self._record.attempt_mark)
+                self._show(shown.Retracted("attempt", "refused"))
+                why = ": ".join(text for text in (category, explanation) if text)
+                self._notice("error", "refused", f"The model refused to answer{f' ({why})' if why else ''}.")
+                self._finish(Outcome.REFUSED)
+            case RetryRequested():
+                self._rebuild(response)
+            case Completed() | MaxTokens() | OtherReason():
+                dropped = response.builder.incomplete_tool_calls()
+                self._store(response.builder.finish(self._at))
+                if isinstance(reason, MaxTokens):
+                    dropped += self._record.drop_unreadable_calls()
+                    text = "The answer reached the model's output limit." + _dropped_calls(dropped)
+                    self._notice("warning", "truncated", text)
+                elif isinstance(reason, OtherReason):
+                    self._notice("warning", "stopped_early", f"The model stopped early ({reason.value}).")
+                if dropped and not isinstance(reason, MaxTokens):
+                    self._notice("warning", "tool_call_dropped", _dropped_calls(dropped).strip())
+                self._evaluate(reason)
+            case _:
+                assert_never(reason)
+
+    def _rebuild(self, response: Response) -> None:
+        """Honour the provider's wish to be asked again after its repairs (6.4)."""
+        self._keep_partial(response)
+        if self._cycle.may_rebuild(response.patched_events):
+            self.phase = Phase.WAITING
+            self._save_partials()
+            self._send_when_saved()
+            return
+        text = (
+            "the provider asked for a retry too many times in a row"
+            if response.patched_events
+            else "the provider asked for a retry without changing anything"
+        )
+        self._fail(StreamFailure(FailureKind.OTHER, text))
+
+    def _evaluate(self, reason: FinishReason) -> None:
+        """Decide what follows a response that is complete."""
+        calls = self._record.unanswered_calls()
+        if calls:
+            self._execute(calls)
+        elif isinstance(reason, Completed) and self._record.cycle_is_empty():
+            self._answer_was_empty()
+        else:
+            self._finish(Outcome.TRUNCATED if isinstance(reason, MaxTokens) else Outcome.COMPLETED)
+
+    def _execute(self, calls: Iterable[ConversationEvent]) -> None:
+        """Answer each call; the responses go back in a follow-up cycle."""
+        self.phase = Phase.EXECUTING
+        self._store(response_without_running(call, self._at) for call in calls)
+        if 0 < self._options.max_cycles <= self._cycle_number:
+            self._notice(
+                "warning", "cycle_limit", f"Stopped after {self._cycle_number} cycles, as configured."
+            )
+            self._finish(Outcome.STOPPED)
+            return
+        self.phase = Phase.CONTINUING
+        self._is_gap_saved = False
+        self._tool_choice = "auto"
+        self._do(actions.Save("P4"))
+
+    def _answer_was_empty(self) -> None:
+        follows_tools = self._cycle_number > 1
+        match self._cycle.after_empty(follows_tools=follows_tools):
+            case Retry() as retry:
+                self._record.stream.truncate(self._record.attempt_mark)
+                self._show(shown.Retracted("attempt", "empty"))
+                self._wait_and_retry(retry, EMPTY_ANSWER_HINT)
+            case GiveUp() if follows_tools:
+                self._finish(Outcome.COMPLETED)
+            case GiveUp(attempts):
+                self._notice("warning", "empty", f"The model gave no answer in {attempts} attempts.")
+                self._finish(Outcome.EMPTY)
+
+    def _attempt_failed(self, response: Response, failure: StreamFailure) -> None:
+        """Keep what came, then retry, go on with the calls that came, or give up (6.2)."""
+        dropped = response.builder.incomplete_tool_calls()
+        self._keep_partial(response)
+        if failure.is_retryable and self._record.has_flushed_call():
+            text = "The answer ended early; its complete tool calls are answered." + _dropped_calls(dropped)
+            self._notice("warning", "stream_ended_early", text)
+            self._evaluate(OtherReason("stream ended early"))
+            return
+        match self._cycle.after_failure(failure):
+            case Retry() as retry:
+                self._wait_and_retry(retry, self._hint if self._record.cycle_is_empty() else None)
+            case GiveUp(attempts):
+                self._fail(failure, attempts)
+
+    def _go_on_without_stream(self, response: Response) -> None:
+        """The stream died while the menu was open: send a continuation; that costs no retry budget."""
+        response.is_open = False
+        self._keep_partial(response)
+        if self._record.has_flushed_call():
+            self._evaluate(OtherReason("stream ended early"))
+            return
+        self.phase = Phase.WAITING
+        self._save_partials()
+        self._send_when_saved()
+
+
+def _dropped_calls(names: list[str]) -> str:
+    return f" Unfinished tool calls were dropped: {', '.join(sorted(names))}." if names else ""
