@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from jp_lsp.config.value import ABSENT, Absent, Value
+from jp_lsp.config.value import ABSENT, MaybeValue, Value
 from jp_lsp.conversation.json_value import JsonValue
 
 
@@ -75,7 +75,7 @@ class Key:
 
     kind: "Kind"
     doc: str
-    default: Value | Absent = ABSENT
+    default: MaybeValue = ABSENT
     required: bool = False
     spellings: tuple[str, ...] = ()
     assignable: bool = True

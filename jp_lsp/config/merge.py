@@ -4,11 +4,11 @@ Pure: both sides stay as they are. `skips_known` leaves out what a list or text 
 for named files and for whatever is put over a conversation, where adding once more is never meant.
 """
 
-from collections.abc import Mapping
-from typing import TypeAlias, assert_never
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, assert_never, cast
 
 from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text, Variant, entry_kind
-from jp_lsp.config.value import SEPARATORS, MergedList, MergedMap, MergedText, Partial, Value, entries_of
+from jp_lsp.config.value import SEPARATORS, MergedList, MergedMap, MergedText, Partial, Value, entries_of, same
 from jp_lsp.conversation.json_value import JsonValue
 
 _ANNOTATION = {"value", "strategy"}
@@ -50,7 +50,7 @@ def merge(kind: Kind, lower: Value, higher: Value, *, skips_known: bool = False)
             assert isinstance(higher, MergedText)
             return merge_texts(lower, higher, skips_known=skips_known)
         case FreeJson():
-            return _merge_json(lower, higher) if kind.deep else higher
+            return merge_json(cast("JsonValue", lower), cast("JsonValue", higher)) if kind.deep else higher
         case _:
             assert_never(kind)
 
@@ -61,7 +61,7 @@ def merge_lists(lower: MergedList, higher: MergedList, *, skips_known: bool = Fa
     below = () if lower.discard else lower.items
     new = higher.items
     if skips_known and dedup is not False and higher.position != "replace":
-        new = tuple(item for item in new if item not in below)
+        new = tuple(item for item in new if not _holds(below, item))
     match higher.position:
         case "replace":
             items = new
@@ -127,47 +127,26 @@ def _merge_entries(kind: MapOf, lower: Entries, higher: Entries, *, skips_known:
     return merged
 
 
-def _merge_json(lower: Value, higher: Value) -> Value:
+def merge_json(lower: JsonValue, higher: JsonValue) -> JsonValue:
     """Merge free JSON: objects deeply, arrays by their annotation, anything else replaces (1.9 D)."""
-    below = plain_array(lower)
-    if (annotated := _annotated_array(higher)) is not None:
-        items, strategy = annotated
-        if not isinstance(below, list):
+    below = _annotated(lower)[0] if is_annotated(lower) else lower
+    if is_annotated(higher):
+        items, strategy = _annotated(higher)
+        if not isinstance(below, list) or strategy == "replace":
             return items
-        match strategy:
-            case "append":
-                return [*below, *items]
-            case "prepend":
-                return [*items, *below]
-            case _:
-                return items
+        return [*below, *items] if strategy == "append" else [*items, *below]
     if isinstance(below, Mapping) and isinstance(higher, Mapping):
         merged = dict(below)
         for name, member in higher.items():
-            merged[name] = _merge_json(merged[name], member) if name in merged else member
+            merged[name] = merge_json(merged[name], member) if name in merged else member
         return merged
     return higher
 
 
-def _annotated_array(value: Value) -> tuple[list[Value], str] | None:
-    if isinstance(value, Mapping) and value.keys() == _ANNOTATION:
-        items, strategy = value["value"], value["strategy"]
-        if isinstance(items, list) and isinstance(strategy, str) and strategy in _ARRAY_STRATEGIES:
-            return items, strategy
-    return None
-
-
-def plain_array(value: Value) -> Value:
-    """Take the annotation of an array away, if it has one."""
-    annotated = _annotated_array(value)
-    return value if annotated is None else annotated[0]
-
-
 def plain_json(value: JsonValue) -> JsonValue:
     """Take all annotations of arrays away, at any depth (trap 13)."""
-    annotated = _annotated_array(value)
-    if annotated is not None:
-        return [plain_json(item) for item in annotated[0]]  # type: ignore[arg-type]
+    if is_annotated(value):
+        value = _annotated(value)[0]
     if isinstance(value, Mapping):
         return {name: plain_json(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -175,9 +154,28 @@ def plain_json(value: JsonValue) -> JsonValue:
     return value
 
 
+def is_annotated(value: JsonValue) -> bool:
+    """Tell whether a value is an array that says how to merge."""
+    return (
+        isinstance(value, Mapping)
+        and value.keys() == _ANNOTATION
+        and isinstance(value["value"], list)
+        and value["strategy"] in _ARRAY_STRATEGIES
+    )
+
+
+def _annotated(value: JsonValue) -> tuple[list[JsonValue], str]:
+    annotation = cast("Mapping[str, JsonValue]", value)
+    return cast("list[JsonValue]", annotation["value"]), cast("str", annotation["strategy"])
+
+
 def _distinct(items: tuple[Value, ...]) -> tuple[Value, ...]:
     kept: list[Value] = []
     for item in items:
-        if item not in kept:
+        if not _holds(kept, item):
             kept.append(item)
     return tuple(kept)
+
+
+def _holds(items: Sequence[Value], wanted: Value) -> bool:
+    return any(same(item, wanted) for item in items)

@@ -25,8 +25,8 @@ from jp_lsp.config.kind import (
 from jp_lsp.config.problem import Report, nearest
 from jp_lsp.config.value import (
     ABSENT,
-    Absent,
     MapStrategy,
+    MaybeValue,
     MergedList,
     MergedMap,
     MergedText,
@@ -75,7 +75,7 @@ def read_table(table: Table, raw: Mapping[str, JsonValue], report: Report) -> Pa
     return values
 
 
-def read_member(kind: Kind, raw: JsonValue, report: Report) -> Value | Absent:
+def read_member(kind: Kind, raw: JsonValue, report: Report) -> MaybeValue:
     """Read one value; `ABSENT` where it is null (which means "no change") or does not fit."""
     if raw is None and not isinstance(kind, FreeJson):
         return ABSENT

@@ -15,7 +15,7 @@ from jp_lsp.conversation.json_value import JsonValue
 U32_MAX = 2**32 - 1
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
-_WHOLE = re.compile(r"\+?\d{1,20}\Z", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,20}\Z", re.ASCII)
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}\Z", re.ASCII)
 
 
@@ -46,23 +46,21 @@ def boolean() -> Leaf:
     return Leaf("true or false", read, from_text, words=("true", "false"))
 
 
-def whole(maximum: int = U32_MAX, *, valid: Callable[[int], bool] | None = None, expected: str | None = None) -> Leaf:
-    """Make a leaf for a whole number from 0 to `maximum`; larger ones are errors (trap 41)."""
-    words = expected or f"a whole number from 0 to {maximum}"
+def whole(maximum: int = U32_MAX, *, minimum: int = 0) -> Leaf:
+    """Make a leaf for a whole number; one out of range is an error, never cut (trap 41)."""
+    expected = f"a whole number from {minimum} to {maximum}"
 
     def read(raw: JsonValue) -> Value:
-        if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= maximum:
-            raise Misfit(words, raw)
-        if valid is not None and not valid(raw):
-            raise Misfit(words, raw)
+        if isinstance(raw, bool) or not isinstance(raw, int) or not minimum <= raw <= maximum:
+            raise Misfit(expected, raw)
         return raw
 
     def from_text(raw: str) -> Value:
         if _WHOLE.match(raw) is None:
-            raise Misfit(words, raw)
+            raise Misfit(expected, raw)
         return read(int(raw))
 
-    return Leaf(words, read, from_text)
+    return Leaf(expected, read, from_text)
 
 
 def real() -> Leaf:

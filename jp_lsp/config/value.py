@@ -70,6 +70,9 @@ Value: TypeAlias = (
     "None | bool | int | float | str | Sequence[Value] | Mapping[str, Value]"
     " | MergedText | MergedList | MergedMap"
 )
+MaybeValue: TypeAlias = "Value | Absent"
+"""A value, or none."""
+
 Partial: TypeAlias = Mapping[str, Value]
 """A tree in which any key may be missing."""
 
@@ -80,14 +83,14 @@ Path: TypeAlias = tuple[Segment, ...]
 EMPTY: Partial = {}
 
 
-def entries_of(value: Value | Absent) -> Mapping[str, Value]:
+def entries_of(value: MaybeValue) -> Mapping[str, Value]:
     """Give the members of a table or map; nothing where the value is something else or not there."""
     if isinstance(value, MergedMap):
         return value.entries
     return value if isinstance(value, Mapping) else EMPTY
 
 
-def value_at(tree: Value | Absent, path: Path) -> Value | Absent:
+def value_at(tree: MaybeValue, path: Path) -> MaybeValue:
     """Look a value up; `ABSENT` when the way ends before."""
     for segment in path:
         if isinstance(segment, int):
@@ -98,7 +101,7 @@ def value_at(tree: Value | Absent, path: Path) -> Value | Absent:
     return tree
 
 
-def with_value(tree: Partial, path: Path, value: Value | Absent) -> Partial:
+def with_value(tree: Partial, path: Path, value: MaybeValue) -> Partial:
     """Give a tree in which `path`, made of names, holds `value`; tables on the way are made."""
     name = path[0]
     if not isinstance(name, str):
@@ -107,3 +110,22 @@ def with_value(tree: Partial, path: Path, value: Value | Absent) -> Partial:
     if inner is ABSENT:
         return {key: member for key, member in tree.items() if key != name}
     return {**tree, name: inner}
+
+
+def same(left: MaybeValue, right: MaybeValue) -> bool:
+    """Compare as JSON does: unlike Python, true is not 1 and 1 is not 1.0."""
+    if left != right:
+        return False
+    match left, right:
+        case (bool(), _) | (_, bool()) | (float(), _) | (_, float()):
+            return type(left) is type(right)
+        case MergedList(items=mine), MergedList(items=theirs):
+            return all(map(same, mine, theirs))
+        case MergedMap(entries=mine), MergedMap(entries=theirs):
+            return same(mine, theirs)
+        case Mapping(), Mapping():
+            return all(same(member, right[name]) for name, member in left.items())
+        case list() | tuple(), list() | tuple():
+            return all(map(same, left, right))
+        case _:
+            return True

@@ -105,7 +105,7 @@ class Pump:
 
     async def _read(self, provider: Provider, request: CycleRequest) -> None:
         count = 0
-        async with aclosing(provider.stream(request, self)) as events:  # type: ignore[type-var]  # an async generator
+        async with aclosing(provider.stream(request, self)) as events:
             async for event in events:
                 self._last_bytes = self._last_event = self._clock.wall()
                 await self._may_read.wait()

@@ -104,11 +104,9 @@ class QueryRunner:
             finally:
                 with anyio.CancelScope(shield=True):
                     await performer.close()
+            refused = performer.error and Refused(performer.error, performer.draft)
+            self.outcome = refused or performer.result
             tasks.cancel_scope.cancel()
-        if performer.error is not None:
-            self.outcome = Refused(performer.error, performer.draft)
-        else:
-            self.outcome = performer.result
 
     def _deliver(self, item: Input) -> None:
         assert self._performer is not None, "inputs are delivered once the query runs"

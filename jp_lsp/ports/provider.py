@@ -1,6 +1,6 @@
 """The port towards model vendors: what a cycle sends, and what a model can do (providers 1)."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal, Protocol, TypeAlias
@@ -153,7 +153,7 @@ class Provider(Protocol):
         """
         ...
 
-    def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncIterator[StreamEvent]:
+    def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncGenerator[StreamEvent, None]:
         """Send one request and give its events; the last one is `Finished` or a `StreamFailure`.
 
         Closing the iterator closes the connection at once.

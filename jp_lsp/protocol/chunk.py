@@ -17,7 +17,7 @@ rename or drop keys that they do not know.
 
 from typing import Annotated, Literal
 
-from pydantic import Field, RootModel
+from pydantic import ConfigDict, Field, RootModel
 from typing_extensions import TypeAliasType
 
 from jp_lsp.protocol.base import Array, ProgressToken, WireModel
@@ -302,3 +302,5 @@ Chunk = TypeAliasType(
 
 class ChunkNotification(RootModel[Chunk]):
     """A chunk for a client that passed no `partialResultToken`."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)

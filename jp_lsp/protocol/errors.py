@@ -107,9 +107,13 @@ ERRORS: Mapping[str, ErrorMeaning] = MappingProxyType(
         "not_initialized": ErrorMeaning(
             ErrorNumber.NOT_INITIALIZED, "The request came before `initialize` was answered."
         ),
-        "invalid_request": ErrorMeaning(ErrorNumber.INVALID_REQUEST, "The request came after `shutdown`, or is none."),
-    "method_not_found": ErrorMeaning(ErrorNumber.METHOD_NOT_FOUND, "The server has no such method or command."),
-    "parse_error": ErrorMeaning(ErrorNumber.PARSE_ERROR, "What came is not JSON."),
+        "invalid_request": ErrorMeaning(
+            ErrorNumber.INVALID_REQUEST, "The request came after `shutdown`, or is none."
+        ),
+        "method_not_found": ErrorMeaning(
+            ErrorNumber.METHOD_NOT_FOUND, "The server has no such method or command."
+        ),
+        "parse_error": ErrorMeaning(ErrorNumber.PARSE_ERROR, "What came is not JSON."),
         "internal": ErrorMeaning(
             ErrorNumber.REQUEST_FAILED, "Something in the server broke; `trace` finds the place in its log."
         ),

@@ -89,7 +89,7 @@ def _place_of(location: tuple[int | str, ...], value: object) -> tuple[str, tupl
             if fields is not tagged and step == fields.get("type"):
                 tagged = fields
                 continue
-            if step in fields:
+            if fields.get(step) is not None:
                 value = fields[step]
                 names.append(f".{step}")
                 continue

@@ -7,6 +7,7 @@ values count as not said. Nothing is capped here: the retry policy does that.
 import math
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -14,9 +15,10 @@ _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+\Z")
 _RATELIMIT_T = re.compile(r"(?:^|[;,\s])t=(\d+(?:\.\d+)?)")
 _RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
+# Digits are possessive: a number is taken whole, so hostile text cannot make the search backtrack.
 _IN_WORDS = re.compile(
     r"(?:try again in|retry[ -]after|wait)(?: for| about)?:?\s+"
-    r"((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h)?(?![a-z])\s*)+)",
+    r"((?:\d++(?:\.\d++)?+\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h)?(?![a-z])\s*)+)",
     re.IGNORECASE,
 )
 _WORD_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
@@ -42,7 +44,7 @@ def wait_from_text(message: str, body: str = "") -> float | None:
             float(number) * _UNIT_SECONDS["ms" if unit.lower().startswith(("ms", "mil")) else unit[:1].lower() or "s"]
             for number, unit in _WORD_PART.findall(match[1])
         )
-        return float(math.ceil(seconds)) or None
+        return float(math.ceil(seconds)) or None if math.isfinite(seconds) else None
     return None
 
 
@@ -77,11 +79,14 @@ def _retry_after_ms(headers: Mapping[str, str], now: float) -> float | None:
 
 def _retry_after(headers: Mapping[str, str], now: float) -> float | None:
     text = headers.get("retry-after")
-    if text is None or (seconds := _number(text)) is not None:
-        return seconds if text is not None else None
+    if text is None:
+        return None
+    if (seconds := _number(text)) is not None:
+        return seconds
     try:
-        return parsedate_to_datetime(text).timestamp() - now
-    except (ValueError, OverflowError, OSError):
+        moment = parsedate_to_datetime(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now
+    except (ValueError, OverflowError):
         return None
 
 

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.server.message import as_object
 from jp_lsp.server.wire_error import invalid_params
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-ParamsModel: TypeAlias = "type[BaseModel] | Callable[[], type[BaseModel]] | None"
+_ModelSource: TypeAlias = "type[BaseModel] | Callable[[], type[BaseModel]]"
+
+ParamsModel: TypeAlias = "_ModelSource | None"
 """A model, a function that gives one when it is first needed, or nothing: then the JSON goes in as it is."""
 
 Handler: TypeAlias = Callable[[Any], object]
@@ -40,12 +43,10 @@ class Method:
             return self.handler(params)
         return self.handler(self._validate(self.params_model, params))
 
-    def _validate(
-        self, source: "type[BaseModel] | Callable[[], type[BaseModel]]", params: JsonValue
-    ) -> object:
+    def _validate(self, source: _ModelSource, params: JsonValue) -> object:
         from pydantic import ValidationError  # here, so that a start does not pay for it
 
-        model = source if isinstance(source, type) else source()
+        model = cast("type[BaseModel]", source if isinstance(source, type) else source())
         try:
             return model.model_validate({} if params is None else params)
         except ValidationError as error:
@@ -72,22 +73,22 @@ class Command:
         Raises:
             WireError: -32602, for more than one argument, or one that does not fit.
         """
-        arguments = params.get("arguments")
-        match [] if arguments is None else arguments:
-            case []:
-                taken: dict[str, JsonValue] = {}
-            case [str() as text] if self.text_key is not None:
-                taken = {self.text_key: text}
-            case [dict() as members]:
-                taken = dict(cast("dict[str, JsonValue]", members))
-            case _:
-                wanted = (
-                    "an object" if self.text_key is None else f"an object or the {self.text_key} as a string"
-                )
-                raise invalid_params(self.method.name, [f"arguments: one argument is expected, {wanted}"])
+        taken = dict(self._members(params.get("arguments")))
         if (token := params.get("workDoneToken")) is not None:
             taken.setdefault("workDoneToken", token)
         return self.method.call(taken)
+
+    def _members(self, arguments: JsonValue) -> JsonObject:
+        if arguments is None or arguments == []:
+            return {}
+        if isinstance(arguments, list) and len(arguments) == 1:
+            (argument,) = arguments
+            if (members := as_object(argument)) is not None:
+                return members
+            if isinstance(argument, str) and self.text_key is not None:
+                return {self.text_key: argument}
+        wanted = "an object" if self.text_key is None else f"an object, or the {self.text_key} as a string"
+        raise invalid_params(self.method.name, [f"arguments: takes one, {wanted}"])
 
 
 def _problems(error: Any) -> Sequence[str]:

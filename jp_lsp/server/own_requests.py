@@ -10,9 +10,9 @@ import itertools
 import logging
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import cast
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.server.message import as_object
 from jp_lsp.server.wire_error import INTERNAL_ERROR, ClientAnswerError
 
 _log = logging.getLogger(__name__)
@@ -25,26 +25,6 @@ class _Result:
     value: JsonValue
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    code: int
-    message: str
-    data: JsonValue
-
-    @classmethod
-    def from_json(cls, error: JsonValue) -> "_Refusal":
-        """Read an `error` member; a client may send anything there."""
-        if not isinstance(error, dict):
-            return cls(INTERNAL_ERROR, "the client answered with an error that says nothing", None)
-        members = cast("dict[str, JsonValue]", error)
-        code, message = members.get("code"), members.get("message")
-        return cls(
-            code if isinstance(code, int) and not isinstance(code, bool) else INTERNAL_ERROR,
-            message if isinstance(message, str) and message else "the client gave no reason",
-            members.get("data"),
-        )
-
-
 class PendingAnswer:
     """One question that is on its way; await it for the result, as often as you like.
 
@@ -53,7 +33,7 @@ class PendingAnswer:
     """
 
     def __init__(
-        self, request_id: str, requests: "OwnRequests", future: "asyncio.Future[_Result | _Refusal]"
+        self, request_id: str, requests: "OwnRequests", future: "asyncio.Future[_Result | ClientAnswerError]"
     ) -> None:
         self.id = request_id
         self._requests = requests
@@ -75,8 +55,8 @@ class PendingAnswer:
         match await asyncio.shield(self._future):
             case _Result(value):
                 return value
-            case _Refusal(code, message, data):
-                raise ClientAnswerError(code, message, data)
+            case ClientAnswerError() as refusal:
+                raise ClientAnswerError(refusal.code, refusal.message, refusal.data)
 
 
 class OwnRequests:
@@ -85,7 +65,7 @@ class OwnRequests:
     def __init__(self, send: _Send) -> None:
         self._send = send
         self._numbers = itertools.count(1)
-        self._open: dict[str, asyncio.Future[_Result | _Refusal]] = {}
+        self._open: dict[str, asyncio.Future[_Result | ClientAnswerError]] = {}
 
     def __contains__(self, request_id: object) -> bool:
         return request_id in self._open
@@ -93,7 +73,7 @@ class OwnRequests:
     def ask(self, method: str, params: JsonValue) -> PendingAnswer:
         """Send a request now, behind everything that was sent before."""
         request_id = f"jp-{next(self._numbers)}"
-        future: asyncio.Future[_Result | _Refusal] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[_Result | ClientAnswerError] = asyncio.get_running_loop().create_future()
         self._open[request_id] = future
         self._send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
         return PendingAnswer(request_id, self, future)
@@ -104,7 +84,7 @@ class OwnRequests:
         if future is None:
             return False
         if (error := message.get("error")) is not None:
-            future.set_result(_Refusal.from_json(error))
+            future.set_result(read_refusal(error))
         else:
             future.set_result(_Result(message.get("result")))
         return True
@@ -112,7 +92,7 @@ class OwnRequests:
     def refuse(self, request_id: str, reason: str) -> None:
         """End one open question that cannot be answered, for a reason of ours."""
         if (future := self._open.pop(request_id, None)) is not None:
-            future.set_result(_Refusal(INTERNAL_ERROR, reason, None))
+            future.set_result(ClientAnswerError(INTERNAL_ERROR, reason))
 
     def withdraw(self, request_id: str) -> None:
         """Send a cancellation for an open question; the question itself stays in the book."""
@@ -124,3 +104,14 @@ class OwnRequests:
         for request_id in list(self._open):
             _log.debug("no answer will come to request %s", request_id)
             self.refuse(request_id, reason)
+
+
+def read_refusal(error: JsonValue) -> ClientAnswerError:
+    """Read the `error` member of an answer; a client may send anything there."""
+    members = as_object(error) or {}
+    code, message = members.get("code"), members.get("message")
+    return ClientAnswerError(
+        code if isinstance(code, int) and not isinstance(code, bool) else INTERNAL_ERROR,
+        message if isinstance(message, str) and message else "the client gave no reason",
+        members.get("data"),
+    )

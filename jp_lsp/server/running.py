@@ -13,9 +13,9 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, cast
 
-_log = logging.getLogger(__name__)
+from jp_lsp.server.message import RequestId
 
-RequestId = str | int
+_log = logging.getLogger(__name__)
 
 _Answer = Callable[[RequestId, object], None]
 _Refuse = Callable[[RequestId, BaseException], None]
@@ -33,6 +33,7 @@ class RunningRequests:
         self._refuse = refuse
         self._report = report
         self._tasks: dict[RequestId, asyncio.Task[object]] = {}
+        self._cancelled: set[RequestId] = set()
         self._unanswered: set[asyncio.Task[object]] = set()
 
     def __contains__(self, request_id: object) -> bool:
@@ -42,7 +43,7 @@ class RunningRequests:
         """Call a handler and see to it that the request is answered."""
         try:
             result = context.run(call)
-        except Exception as error:  # noqa: BLE001 - whatever a handler raises is the answer
+        except Exception as error:  # whatever a handler raises is the answer
             self._refuse(request_id, error)
             return
         if not inspect.isawaitable(result):
@@ -56,7 +57,7 @@ class RunningRequests:
         """Call the handler of a notification; what it raises is reported, not answered."""
         try:
             result = context.run(call)
-        except Exception as error:  # noqa: BLE001 - one bad notification must not end the connection
+        except Exception as error:  # one bad notification must not end the connection
             self._report(error)
             return
         if inspect.isawaitable(result):
@@ -69,30 +70,34 @@ class RunningRequests:
         task = self._tasks.get(request_id) if isinstance(request_id, (str, int)) else None
         if task is None:
             _log.debug("a request that does not run was cancelled")
-        elif not task.cancelling():
+        elif request_id not in self._cancelled:
+            self._cancelled.add(cast(RequestId, request_id))
             task.cancel()
 
-    async def end_all(self, timeout: float, *, spare: RequestId | None = None) -> None:
-        """Cancel what still runs and wait until it is answered, at most `timeout` seconds.
+    async def end_all(self, within: float, *, spare: RequestId | None = None) -> None:
+        """Cancel what still runs and wait until it is answered, within so many seconds.
 
         Args:
-            timeout: seconds; a handler that takes longer goes unanswered.
+            within: seconds; a handler that takes longer goes unanswered.
             spare: a request to leave alone, because it is the one that asks for this.
         """
-        tasks = [task for request_id, task in self._tasks.items() if request_id != spare]
-        tasks += [task for task in self._unanswered if task is not asyncio.current_task()]
-        for task in tasks:
-            if not task.cancelling():
-                task.cancel()
+        requests = [request_id for request_id in self._tasks if request_id != spare]
+        tasks = [self._tasks[request_id] for request_id in requests]
+        for request_id in requests:
+            self.cancel(request_id)
+        for task in self._unanswered - {cast("asyncio.Task[object]", asyncio.current_task())}:
+            tasks.append(task)
+            task.cancel()
         if not tasks:
             return
-        _, late = await asyncio.wait(tasks, timeout=timeout)
+        _, late = await asyncio.wait(tasks, timeout=within)
         if late:
-            _log.warning("%d handlers did not end within %.1f s", len(late), timeout)
+            _log.warning("%d handlers did not end within %.1f s", len(late), within)
         await asyncio.sleep(0)  # the answers are written by callbacks of the tasks
 
     def _finish(self, request_id: RequestId, task: asyncio.Task[object]) -> None:
         del self._tasks[request_id]
+        self._cancelled.discard(request_id)
         if task.cancelled():
             self._refuse(request_id, asyncio.CancelledError())
         elif (error := task.exception()) is not None:
@@ -107,10 +112,8 @@ class RunningRequests:
 
 
 def _start_task(result: Awaitable[object], context: contextvars.Context) -> asyncio.Task[object]:
-    if inspect.iscoroutine(result):
-        coroutine = cast("Coroutine[Any, Any, object]", result)
-    else:
-        coroutine = _await(result)
+    is_coroutine = inspect.iscoroutine(result)
+    coroutine = cast("Coroutine[Any, Any, object]", result) if is_coroutine else _await(result)
     return asyncio.get_running_loop().create_task(coroutine, context=context)
 
 

@@ -7,12 +7,12 @@ time (components 1.5). This module imports next to nothing, so that the pause co
 """
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def collector_paused() -> Generator[None]:
     """Pause the collector while modules are imported and the server is built, then set them aside.
 
     What exists at the end of the block is never looked at by the collector again, so the block is for

@@ -10,47 +10,59 @@ A message takes one of three ways:
 * a standard feature of pygls gets its typed message;
 * an answer to a request of ours goes to whoever asked (`own_requests`).
 
-This is the one module that bends pygls' types.
+This module and `features.py` are the ones that bend pygls' types.
 """
 
-import asyncio
 import contextvars
-import enum
 import inspect
 import logging
-import re
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import attrs
 import cattrs
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
-from pygls.feature_manager import is_thread_function
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.server.features import (
+    announced_commands,
+    call_feature,
+    find_feature,
+    find_user_feature,
+    structure_initialize,
+    structure_params,
+    to_wire_error,
+)
 from jp_lsp.server.framing import BadFrame, encode_frame
 from jp_lsp.server.json_codec import decode_json, encode_json
+from jp_lsp.server.lifecycle import ClosingReason, Lifecycle
+from jp_lsp.server.message import (
+    Answer,
+    Malformed,
+    Notification,
+    Request,
+    RequestId,
+    as_object,
+    as_request_id,
+    leading_id,
+    read_message,
+)
 from jp_lsp.server.method import Command, Handler, Method, ParamsModel
 from jp_lsp.server.own_requests import OwnRequests, PendingAnswer
-from jp_lsp.server.running import RequestId, RunningRequests
+from jp_lsp.server.phase import Phase, refusal_of_request, takes_notifications
+from jp_lsp.server.running import RunningRequests
+from jp_lsp.server.typed_requests import TypedRequests
 from jp_lsp.server.wire_error import (
     INTERNAL_ERROR,
-    INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    NOT_INITIALIZED,
     PARSE_ERROR,
-    REQUEST_CANCELLED,
-    ClientAnswerError,
     WireError,
     edge_error,
-    invalid_params,
-    new_trace,
     shorten,
 )
 from jp_lsp.server.writer import Writer
@@ -58,63 +70,11 @@ from jp_lsp.server.writer import Writer
 _log = logging.getLogger(__name__)
 
 _END_REQUESTS_WITHIN = 1.0
-
-_LEADING_ID = re.compile(
-    rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*"id"\s*:\s*(-?\d{1,15}|"(?:[^"\\]|\\.){0,256}")'
-)
-
-
-class ClosingReason(enum.StrEnum):
-    """Why a connection ends; the first reason is the one that counts."""
-
-    SHUTDOWN = "shutdown"
-    EXIT = "exit"
-    EOF = "eof"
-    BROKEN_PIPE = "broken_pipe"
-    PARENT_GONE = "parent_gone"
-    FOREIGN = "foreign"
-    SIGTERM = "sigterm"
-    SIGINT = "sigint"
-    SIGHUP = "sighup"
-
-    @property
-    def is_client_gone(self) -> bool:
-        """Whether nobody is left to read or to answer."""
-        return self in {
-            ClosingReason.EOF,
-            ClosingReason.BROKEN_PIPE,
-            ClosingReason.PARENT_GONE,
-            ClosingReason.FOREIGN,
-        }
-
-
-class Phase(enum.Enum):
-    """Where the connection stands in the protocol's life."""
-
-    NEW = "before `initialize`"
-    INITIALIZING = "`initialize` is being worked on"
-    INITIALIZED = "`initialize` is answered, `initialized` has not come"
-    READY = "open for everything"
-    STOPPING = "`shutdown` has come, or the connection is ending"
-
-
-class Lifecycle(Protocol):
-    """What the protocol tells whoever owns the connection."""
-
-    async def end_work(self, reason: ClosingReason) -> None:
-        """End the turns and save; time-boxed, done once however often it is awaited."""
-
-    def exit(self, code: int) -> None:
-        """The client sent `exit`; `code` is what the process is to end with."""
-
-    def client_process(self, process_id: int) -> None:
-        """The client told its process id."""
+_CLIENT_IS_GONE = "the client is gone"
 
 
 class JpProtocol(LanguageServerProtocol):
-    """The messages of one client. Bytes come in through `receive`, frames go out through the writer."""
-
-    _server: "JpLanguageServer"
+    """The messages of one client. Frames come in through `receive` and go out through the writer."""
 
     def __init__(self, server: "JpLanguageServer", converter: cattrs.Converter) -> None:
         self._phase = Phase.NEW
@@ -124,6 +84,7 @@ class JpProtocol(LanguageServerProtocol):
         self._out: Writer | None = None
         self._lifecycle: Lifecycle | None = None
         self._own = OwnRequests(self._send)
+        self._typed = TypedRequests(self._send)
         self._running = RunningRequests(self._answer, self._refuse, self._report)
         self._raw_initialize: JsonObject = {}
         super().__init__(server, converter)
@@ -149,13 +110,14 @@ class JpProtocol(LanguageServerProtocol):
         """Register the handler of a request or notification; it goes before a feature of pygls of that name.
 
         The handler may be synchronous, then it runs inside the read loop in the order of the messages, or
-        give an awaitable, then the request is answered when that is done. Errors: a `WireError` is sent as it
-        is, everything else becomes -32603 with a trace id. Called before `initialized`, a request is refused.
+        give an awaitable, then the request is answered when that is done. A `WireError` that it raises is
+        sent as it is; everything else becomes -32603 with a trace id, and its traceback is only logged.
+        A request that comes before `initialized` is refused.
 
         Args:
             name: such as `jp/query`.
             params_model: checks the parameters (absent ones as `{}`); `None` hands the JSON over as it is.
-            handler: called with the model or the JSON.
+            handler: called with the model or the JSON; gives something that has a JSON form.
 
         Raises:
             ValueError: the name is taken.
@@ -169,7 +131,7 @@ class JpProtocol(LanguageServerProtocol):
     ) -> None:
         """Register what `workspace/executeCommand` calls under this name, and announce it.
 
-        Like `register_method`, called with the one argument of the command; cancelling the request cancels it.
+        Like `register_method`, with the one argument of the command as parameters (query pipeline 1.10).
 
         Args:
             name: such as `jp.query`.
@@ -180,25 +142,27 @@ class JpProtocol(LanguageServerProtocol):
         Raises:
             ValueError: the name is taken.
         """
-        if name in self.fm.commands:
+        commands = announced_commands(self.fm)
+        if name in commands:
             raise ValueError(f"the command {name!r} is registered already")
         command = Command(Method(name, handler, params_model), text_key)
         self._commands[name] = command
-        self.fm.command(name)(lambda *arguments: command.call({"arguments": list(arguments)}))
+        commands[name] = command.call  # announces it; calls are caught before they get there
 
     def notify_raw(self, method: str, params: JsonObject) -> None:
         """Send a notification of plain JSON; the quick way for chunks."""
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def send_request_raw(self, method: str, params: JsonObject) -> PendingAnswer:
-        """Send a request of plain JSON now; await what it gives for the result.
+        """Send a request of plain JSON now, behind all that was sent before.
 
-        Raises (when awaited):
-            ClientAnswerError: the client refused, or is gone.
+        Returns:
+            To be awaited for the result, as plain JSON; raises `ClientAnswerError` when the client refuses
+            or is gone.
         """
         pending = self._own.ask(method, params)
         if self._out is None or self._out.is_closed:
-            self._own.refuse(pending.id, "the client is gone")
+            self._own.refuse(pending.id, _CLIENT_IS_GONE)
         return pending
 
     # What the connection uses.
@@ -208,17 +172,25 @@ class JpProtocol(LanguageServerProtocol):
         self._out = out
         self._lifecycle = lifecycle
 
-    def receive(self, frame: "bytes | BadFrame") -> None:
+    def receive(self, frame: bytes | BadFrame) -> None:
         """Take one frame. Never raises: whatever is wrong with it is answered or logged."""
         if isinstance(frame, BadFrame):
             self._receive_bad(frame)
             return
         try:
-            message = decode_json(frame)
+            message = read_message(decode_json(frame))
         except ValueError as error:
             self._send_error(None, edge_error(PARSE_ERROR, f"Parse error: {error}"))
             return
-        self._receive_message(message)
+        match message:
+            case Request():
+                self._receive_request(message)
+            case Notification():
+                self._receive_notification(message)
+            case Answer():
+                self._receive_answer(message)
+            case Malformed(request_id, problem):
+                self._send_error(request_id, edge_error(INVALID_REQUEST, f"Invalid request: {problem}"))
 
     def stop_serving(self) -> None:
         """Refuse everything new from now on."""
@@ -226,228 +198,122 @@ class JpProtocol(LanguageServerProtocol):
 
     def end_questions(self) -> None:
         """End every wait for an answer of the client, because it is gone."""
-        self._own.refuse_all("the client is gone")
-        for future in list(self._request_futures.values()):
-            _settle(future, ClientAnswerError(INTERNAL_ERROR, "the client is gone"))
-        self._request_futures.clear()
+        self._own.refuse_all(_CLIENT_IS_GONE)
+        self._typed.refuse_all(_CLIENT_IS_GONE)
 
-    async def end_requests(self, timeout: float, *, spare: RequestId | None = None) -> None:
-        """Cancel the requests that still run and let them be answered, at most `timeout` seconds."""
-        await self._running.end_all(timeout, spare=spare)
+    async def end_requests(self, within: float, *, spare: RequestId | None = None) -> None:
+        """Cancel the requests that still run and let them be answered, within so many seconds."""
+        await self._running.end_all(within, spare=spare)
 
     # Messages that come in.
 
     def _receive_bad(self, frame: BadFrame) -> None:
         """Answer something that is no usable frame; under its id when that can be seen."""
-        found = _LEADING_ID.match(frame.start)
-        request_id = cast("RequestId", decode_json(found[1])) if found else None
-        if b'"method"' not in frame.start and request_id in self._own:
-            self._own.refuse(cast(str, request_id), f"the answer cannot be read: {frame.message}")
-            return
-        self._send_error(request_id, edge_error(INVALID_REQUEST, f"Invalid request: {frame.message}"))
-
-    def _receive_message(self, message: JsonValue) -> None:
-        if not isinstance(message, dict):
-            self._send_error(
-                None, edge_error(INVALID_REQUEST, "Invalid request: a message is one JSON object")
-            )
-            return
-        members = cast("dict[str, JsonValue]", message)
-        request_id = members.get("id")
-        is_usable_id = isinstance(request_id, (str, int)) and not isinstance(request_id, bool)
-        method = members.get("method")
-        problem: str | None = None
-        if members.get("jsonrpc") != "2.0":
-            problem = 'jsonrpc must be "2.0"'
-        elif "method" in members and not isinstance(method, str):
-            problem = "method must be a string"
-        elif "method" in members and "id" in members and not is_usable_id:
-            problem = "id must be a string or an integer"
-        elif "method" not in members and "id" not in members:
-            problem = "neither a request, a notification nor a response"
-        if problem is not None:
-            known_id = cast("RequestId", request_id) if is_usable_id else None
-            self._send_error(known_id, edge_error(INVALID_REQUEST, f"Invalid request: {problem}"))
-        elif not isinstance(method, str):
-            self._receive_answer(members)
-        elif "id" in members:
-            self._receive_request(cast("RequestId", request_id), method, members)
+        request_id = leading_id(frame.start)
+        if isinstance(request_id, str) and request_id in self._own and b'"method"' not in frame.start:
+            self._own.refuse(request_id, f"the client's answer was not read: {frame.message}")
         else:
-            self._receive_notification(method, members)
+            self._send_error(request_id, edge_error(INVALID_REQUEST, f"Invalid request: {frame.message}"))
 
-    def _receive_request(self, request_id: RequestId, method: str, message: dict[str, JsonValue]) -> None:
-        if request_id in self._running:
-            refusal: WireError | None = edge_error(
-                INVALID_REQUEST, "Invalid request: this id is still in use"
-            )
-        else:
-            refusal = self._refusal_in_phase(method, message)
+    def _receive_request(self, request: Request) -> None:
+        is_ours = request.method in self._methods or self._command_of(request) is not None
+        refusal = refusal_of_request(self._phase, request.method, is_ours=is_ours)
+        if refusal is None and request.id in self._running:
+            refusal = edge_error(INVALID_REQUEST, "Invalid request: the id is still in use")
         if refusal is not None:
-            self._send_error(request_id, refusal)
+            self._send_error(request.id, refusal)
             return
-        if method == types.INITIALIZE:
-            self._phase = Phase.INITIALIZING
-        elif method == types.SHUTDOWN:
+        if request.method == types.SHUTDOWN:
             self._phase = Phase.STOPPING
             self._was_shut_down = True
         context = contextvars.copy_context()
-        context.run(self._ctx_msg_id.set, request_id)
-        self._running.run(request_id, lambda: self._call(method, message), context)
+        context.run(self._ctx_msg_id.set, request.id)
+        self._running.run(request.id, partial(self._call, request), context)
 
-    def _refusal_in_phase(self, method: str, message: dict[str, JsonValue]) -> WireError | None:
-        """Say why the request cannot be served now (trap 60); `None` when it can."""
-        match self._phase:
-            case Phase.NEW | Phase.INITIALIZING if method != types.INITIALIZE or self._phase is not Phase.NEW:
-                return edge_error(NOT_INITIALIZED, f"the server is not initialized: {self._phase.value}")
-            case Phase.INITIALIZED if (
-                method in self._methods or self._command_of(method, message) is not None
-            ):
-                return edge_error(NOT_INITIALIZED, f"the server is not initialized: {self._phase.value}")
-            case Phase.INITIALIZED | Phase.READY if method == types.INITIALIZE:
-                return edge_error(INVALID_REQUEST, "Invalid request: the server is initialized already")
-            case Phase.STOPPING:
-                return edge_error(INVALID_REQUEST, "Invalid request: the server is shutting down")
-            case _:
-                return None
-
-    def _receive_notification(self, method: str, message: dict[str, JsonValue]) -> None:
+    def _receive_notification(self, notification: Notification) -> None:
+        method = notification.method
         if method == types.CANCEL_REQUEST:
-            params = message.get("params")
-            self._running.cancel(params.get("id") if isinstance(params, dict) else None)
+            params = as_object(notification.params) or {}
+            self._running.cancel(as_request_id(params.get("id")))
             return
-        if method != types.EXIT and self._phase in {Phase.NEW, Phase.INITIALIZING, Phase.STOPPING}:
+        if method != types.EXIT and not takes_notifications(self._phase):
             _log.debug("dropped the notification %r: %s", shorten(method), self._phase.value)
             return
         if method == types.INITIALIZED:
             self._phase = Phase.READY
-        self._running.run_unanswered(lambda: self._call(method, message), contextvars.copy_context())
+        self._running.run_unanswered(partial(self._call, notification), contextvars.copy_context())
 
-    def _receive_answer(self, message: dict[str, JsonValue]) -> None:
-        request_id = message.get("id")
-        if self._own.settle(request_id, message):
+    def _receive_answer(self, answer: Answer) -> None:
+        request_id = as_request_id(answer.id)
+        if request_id is None or self._own.settle(request_id, answer.whole):
             return
-        future = self._request_futures.pop(request_id, None) if isinstance(request_id, (str, int)) else None
-        result_type = self._result_types.pop(request_id, None) if future is not None else None
-        if future is None:
+        if not self._typed.settle(request_id, answer.whole, self._converter):
             _log.debug("an answer came too late, or to a question that was never put")
-        elif isinstance(error := message.get("error"), dict):
-            _settle(future, _client_error(error))
-        else:
-            _settle(future, self._typed_result(message, result_type))
-
-    def _typed_result(self, message: dict[str, JsonValue], result_type: Any) -> object:
-        if result_type is None:
-            return message.get("result")
-        try:
-            return self._converter.structure({"result": None, **message}, result_type).result
-        except Exception as error:  # noqa: BLE001 - a converter's hooks raise what they like
-            problems = "; ".join(_structure_problems(error))
-            return ClientAnswerError(INTERNAL_ERROR, f"the client's answer cannot be read: {problems}")
 
     # Calling handlers.
 
-    def _call(self, method: str, message: dict[str, JsonValue]) -> object:
+    def _call(self, message: Request | Notification) -> object:
         """Call whoever handles the message.
 
         Raises:
             WireError: nobody does, or the parameters do not fit.
         """
+        method = message.method
         if (registered := self._methods.get(method)) is not None:
-            return registered.call(message.get("params"))
-        if (command := self._command_of(method, message)) is not None:
-            return command.call(cast("dict[str, JsonValue]", message["params"]))
-        handler = self.fm.builtin_features.get(method) or self.fm.features.get(method)
+            return registered.call(message.params)
+        if (command := self._command_of(message)) is not None:
+            return command.call(as_object(message.params) or {})
+        handler = find_feature(self.fm, method)
         if handler is None:
-            if "id" not in message:
-                _log.debug("ignored the unknown notification %r", shorten(method))
-                return None
             raise edge_error(METHOD_NOT_FOUND, f"Method not found: {shorten(method)}")
         message_type = self.get_message_type(method)
         if message_type is None:
-            return self._start(handler, (message.get("params"),), {})
+            return call_feature(self._server, handler, message.params)
         if method == types.INITIALIZE:
             return self._initialize(handler, message, message_type)
-        return self._start(handler, (self._structure(method, message, message_type),), {})
+        return call_feature(
+            self._server, handler, structure_params(self._converter, method, message.whole, message_type)
+        )
 
-    def _command_of(self, method: str, message: dict[str, JsonValue]) -> Command | None:
-        params = message.get("params")
-        if method != types.WORKSPACE_EXECUTE_COMMAND or not isinstance(params, dict):
+    def _command_of(self, message: Request | Notification) -> Command | None:
+        if message.method != types.WORKSPACE_EXECUTE_COMMAND:
             return None
-        name = params.get("command")
+        name = (as_object(message.params) or {}).get("command")
         return self._commands.get(name) if isinstance(name, str) else None
 
     def _initialize(
-        self, handler: Callable[..., Any], message: dict[str, JsonValue], message_type: Any
+        self, handler: Callable[..., Any], message: Request | Notification, message_type: Any
     ) -> object:
-        """Start the conversation; one that cannot start is left as it was, so that the client may try again.
-
-        A client newer than we are may announce a capability in a form that we do not know. It is served
-        without that group of capabilities.
-        """
-        params = message.get("params")
-        self._raw_initialize = params if isinstance(params, dict) else {}
+        """Start the conversation; when that fails nothing has begun, and the client may try again."""
+        params = structure_initialize(self._converter, message.whole, message_type)
+        self._raw_initialize = as_object(message.params) or {}
+        self._phase = Phase.INITIALIZING
         try:
-            while True:
-                try:
-                    structured = self._structure(types.INITIALIZE, message, message_type)
-                    break
-                except WireError as error:
-                    if (fewer := _without_unreadable_capabilities(message, error)) is None:
-                        raise
-                    message = fewer
-            result = self._start(handler, (structured,), {})
+            result = call_feature(self._server, handler, params)
         except BaseException:
             self._phase = Phase.NEW
             raise
-        return (
-            self._finish_initialize(result) if inspect.isawaitable(result) else self._end_initialize(result)
-        )
+        if inspect.isawaitable(result):
+            return self._initialize_later(result)
+        self._end_initialize()
+        return result
 
-    async def _finish_initialize(self, result: Awaitable[object]) -> object:
+    async def _initialize_later(self, result: Awaitable[object]) -> object:
         try:
-            return self._end_initialize(await result)
+            answer = await result
         except BaseException:
             if self._phase is Phase.INITIALIZING:
                 self._phase = Phase.NEW
             raise
+        self._end_initialize()
+        return answer
 
-    def _end_initialize(self, result: object) -> object:
-        self._phase = Phase.INITIALIZED
+    def _end_initialize(self) -> None:
+        if self._phase is Phase.INITIALIZING:
+            self._phase = Phase.INITIALIZED
         process_id = self._raw_initialize.get("processId")
-        if self._lifecycle is not None and isinstance(process_id, int):
+        if self._lifecycle is not None and isinstance(process_id, int) and process_id > 0:
             self._lifecycle.client_process(process_id)
-        return result
-
-    def _structure(self, method: str, message: dict[str, JsonValue], message_type: Any) -> Any:
-        try:
-            return self._converter.structure(message, message_type).params
-        except Exception as error:  # noqa: BLE001 - a converter's hooks raise what they like
-            raise invalid_params(method, _structure_problems(error)) from None
-
-    def _start(self, handler: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
-        """Call a handler of pygls' kind: a function, a coroutine, a thread's work, or a generator of these."""
-        if is_thread_function(handler):
-            pool = self._server.thread_pool
-            return asyncio.get_running_loop().run_in_executor(pool, partial(handler, *args, **kwargs))
-        result = handler(*args, **kwargs)
-        if inspect.isgenerator(result):
-            return self._advance(result, None)
-        return result
-
-    def _advance(self, steps: Generator[Any, Any, Any], value: object) -> object:
-        """Run a built-in feature on, as far as it goes without waiting."""
-        try:
-            while True:
-                handler, args, kwargs = steps.send(value)
-                value = self._start(handler, tuple(args or ()), kwargs or {})
-                if inspect.isawaitable(value):
-                    return self._advance_later(steps, value)
-        except StopIteration as stop:
-            return stop.value
-
-    async def _advance_later(self, steps: Generator[Any, Any, Any], waited_for: Awaitable[object]) -> object:
-        result = self._advance(steps, await waited_for)
-        return await result if inspect.isawaitable(result) else result
 
     # Features of pygls that are replaced.
 
@@ -455,7 +321,7 @@ class JpProtocol(LanguageServerProtocol):
     def lsp_exit(self, *args: Any) -> Generator[Any, Any, None]:
         """Let the connection end; the process is ended by whoever started it."""
         try:
-            if (user_handler := self.fm.features.get(types.EXIT)) is not None:
+            if (user_handler := find_user_feature(self.fm, types.EXIT)) is not None:
                 yield user_handler, args, None
         finally:
             if self._lifecycle is not None:
@@ -464,18 +330,20 @@ class JpProtocol(LanguageServerProtocol):
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *args: Any) -> Generator[Any, Any, None]:
         """End the work, let every open request be answered, and only then answer this one (4.8)."""
-        if (user_handler := self.fm.features.get(types.SHUTDOWN)) is not None:
+        if (user_handler := find_user_feature(self.fm, types.SHUTDOWN)) is not None:
             yield user_handler, args, None
         if self._lifecycle is not None:
             yield self._lifecycle.end_work, (ClosingReason.SHUTDOWN,), None
         yield partial(self.end_requests, _END_REQUESTS_WITHIN, spare=self.msg_id), (), None
         self._shutdown = True
 
-    def get_message_type(self, method: str) -> type[Any] | None:
-        """Give the type of a standard message. Unlike its original, keeps no object alive in a cache."""
+    # The originals keep every protocol object alive in a cache of the class.
+
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        """Give the type of a standard message."""
         return types.METHOD_TO_TYPES.get(method, (None,))[0]
 
-    def get_result_type(self, method: str) -> type[Any] | None:
+    def get_result_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
         """Give the type of a standard result."""
         return types.METHOD_TO_TYPES.get(method, (None, None))[1]
 
@@ -483,7 +351,10 @@ class JpProtocol(LanguageServerProtocol):
 
     def notify(self, method: str, params: Any | None = None) -> None:
         """Send a notification: typed parameters, or plain JSON for any method."""
-        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+        message: dict[str, object] = {"jsonrpc": "2.0", "method": method}
+        if params is not None:
+            message["params"] = params
+        self._send(message)
 
     def send_request(
         self,
@@ -492,17 +363,14 @@ class JpProtocol(LanguageServerProtocol):
         callback: Callable[[Any], None] | None = None,
         msg_id: RequestId | None = None,
     ) -> "Future[Any]":
-        """Send a request with typed parameters; prefer `send_request_raw` where plain JSON will do.
+        """Send a request with typed parameters and get a typed result.
 
-        The future raises `ClientAnswerError`. It may be cancelled: the late answer is then dropped.
+        The future raises `ClientAnswerError`. It may be cancelled: the late answer is then dropped (T25).
         """
-        future = super().send_request(method, params, None, msg_id)
-        if callback is not None:
-            future.add_done_callback(lambda done: _call_back(done, callback))
-        return future
+        return self._typed.ask(method, params, callback, msg_id)
 
     def _send_data(self, data: Any) -> None:
-        """Pygls: send a message object."""
+        """Send a message object; pygls calls this."""
         self._send(data)
 
     def _answer(self, request_id: RequestId, result: object) -> None:
@@ -512,16 +380,17 @@ class JpProtocol(LanguageServerProtocol):
             self._refuse(request_id, error)
 
     def _refuse(self, request_id: RequestId, error: BaseException) -> None:
-        refusal = _to_wire_error(error)
         try:
-            self._send_error(request_id, refusal)
+            self._send_error(request_id, to_wire_error(error))
         except (TypeError, ValueError) as unsendable:
-            self._send_error(request_id, _to_wire_error(unsendable))
+            self._send_error(request_id, to_wire_error(unsendable))
 
     def _report(self, error: BaseException) -> None:
         """Log what the handler of a notification raised; nobody waits for an answer."""
-        refusal = _to_wire_error(error)
-        if refusal.code != INTERNAL_ERROR:
+        refusal = to_wire_error(error)
+        if refusal.code == METHOD_NOT_FOUND:
+            _log.debug("ignored a notification: %s", refusal.message)
+        elif refusal.code != INTERNAL_ERROR:
             _log.warning("a notification was not served: %s", refusal.message)
 
     def _send_error(self, request_id: RequestId | None, error: WireError) -> None:
@@ -541,96 +410,23 @@ class JpProtocol(LanguageServerProtocol):
             return dict(cast("Mapping[object, object]", value))
         if isinstance(value, (tuple, set, frozenset)):
             return list(cast("tuple[object, ...]", value))
-        raise TypeError(f"{type(value).__name__} has no JSON form")
+        raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 
 class JpLanguageServer(LanguageServer):
     """A pygls server for one client, with our protocol.
 
-    `on_closing` is awaited once when the connection is about to end, while the client can still be written to
-    (unless it is gone): it ends the turns and saves. It has a few seconds.
+    Attributes:
+        on_closing: awaited once when the connection is about to end: it ends the turns and saves. It has a
+            few seconds (`transport.CLOSING_TIMEOUT`). The client can still be written to, unless it is gone.
     """
 
-    protocol: JpProtocol
+    protocol: JpProtocol  # pyright: ignore[reportIncompatibleVariableOverride]  # the class that is passed below
 
     def __init__(self, name: str, version: str, **options: Any) -> None:
         self.on_closing: Callable[[ClosingReason], Awaitable[None]] | None = None
-        super().__init__(name, version, protocol_cls=JpProtocol, **options)
+        super().__init__(name, version, protocol_cls=JpProtocol, **options)  # pyright: ignore[reportUnknownMemberType]
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log it. pygls would show every such error to the user, who can do nothing about it."""
         _log.error("error in the language server library: %s", error)
-
-
-def _to_wire_error(error: BaseException) -> WireError:
-    """Decide what a request is answered with when its handler raised (style 2.7: logged once, here)."""
-    match error:
-        case WireError():
-            return error
-        case asyncio.CancelledError():
-            return edge_error(REQUEST_CANCELLED, "the request was cancelled")
-        case JsonRpcException() if error.code in {INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND}:
-            return edge_error(error.code, error.message)
-        case _:
-            trace = new_trace()
-            _log.error("internal error, trace %s", trace, exc_info=error)
-            message = f"Internal error; the server's log has the details under {trace}"
-            return edge_error(INTERNAL_ERROR, message, trace=trace)
-
-
-def _settle(future: "Future[Any]", outcome: object) -> None:
-    """Give a typed request its outcome, unless nobody waits any more (T25)."""
-    if future.done() or not future.set_running_or_notify_cancel():
-        return
-    if isinstance(outcome, ClientAnswerError):
-        future.set_exception(outcome)
-    else:
-        future.set_result(outcome)
-
-
-def _call_back(future: "Future[Any]", callback: Callable[[Any], None]) -> None:
-    if future.cancelled():
-        return
-    if (error := future.exception()) is not None:
-        _log.info("the client refused a request: %s", error)
-        return
-    callback(future.result())
-
-
-def _client_error(error: JsonObject) -> ClientAnswerError:
-    code, message = error.get("code"), error.get("message")
-    return ClientAnswerError(
-        code if isinstance(code, int) else INTERNAL_ERROR,
-        message if isinstance(message, str) else "the client gave no reason",
-        error.get("data"),
-    )
-
-
-def _structure_problems(error: Exception) -> list[str]:
-    """Say what did not fit and where, in the wire's own spelling of names."""
-    problems: list[str] = []
-    for problem in cattrs.transform_error(error, path=""):
-        what, _, place = problem.partition(" @ ")
-        path = re.sub(r"_([a-z])", lambda found: found[1].upper(), place).removeprefix(".")
-        problems.append(f"{path or 'params'}: {what}")
-    return problems
-
-
-_CAPABILITY_GROUP = re.compile(r"^params\.capabilities\.(\w+)")
-
-
-def _without_unreadable_capabilities(
-    message: dict[str, JsonValue], error: WireError
-) -> dict[str, JsonValue] | None:
-    """Give `initialize` without the groups of capabilities that could not be read; `None` if that is not it."""
-    data = cast("dict[str, list[str]]", error.data)
-    groups = [found[1] for problem in data["chain"] if (found := _CAPABILITY_GROUP.match(problem))]
-    params = cast("dict[str, JsonValue]", message.get("params"))
-    capabilities = cast("dict[str, JsonValue]", params.get("capabilities")) if groups else {}
-    kept = {name: value for name, value in capabilities.items() if name not in groups}
-    if len(kept) == len(capabilities):
-        return None
-    _log.warning(
-        "the client announces capabilities in an unknown form, which are ignored: %s", ", ".join(groups)
-    )
-    return {**message, "params": {**params, "capabilities": kept}}

@@ -39,8 +39,8 @@ class Writer(Protocol):
     async def drained(self) -> None:
         """Wait until few bytes are pending, or the client is gone."""
 
-    async def close(self, timeout: float) -> None:
-        """Send what is pending, but take at most `timeout` seconds for it, and close."""
+    async def close(self, within: float) -> None:
+        """Send what is pending, as far as that is done within so many seconds, and close."""
 
 
 class TransportWriter(asyncio.BaseProtocol):
@@ -90,15 +90,15 @@ class TransportWriter(asyncio.BaseProtocol):
         self._flush()
         await self._flowing.wait()
 
-    async def close(self, timeout: float) -> None:
-        """Send what is pending, but take at most `timeout` seconds for it, and close."""
+    async def close(self, within: float) -> None:
+        """Send what is pending, as far as that is done within so many seconds, and close."""
         if self._transport is None or self._is_lost:
             return
         self._flush()
         self._is_closing = True
         self._transport.close()
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(within):
                 await self._lost.wait()
         except TimeoutError:
             self._transport.abort()
@@ -180,12 +180,12 @@ class ThreadWriter:
         """Wait until few bytes are pending, or the client is gone."""
         await self._flowing.wait()
 
-    async def close(self, timeout: float) -> None:
-        """Send what is pending, but take at most `timeout` seconds for it, and close."""
+    async def close(self, within: float) -> None:
+        """Send what is pending, as far as that is done within so many seconds, and close."""
         self._is_closing = True
         self._frames.put(None)
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(within):
                 await self._ended.wait()
         except TimeoutError:
             self._is_lost = True

@@ -296,8 +296,7 @@ class TurnCoordinator(CycleMachine):
     def _interrupt(self) -> None:
         """Hold the stream, if there is one; gaps and an open menu stay as they are."""
         if self.phase in {Phase.WAITING, Phase.STREAMING, Phase.BACKOFF}:
-            if self.phase is Phase.BACKOFF:
-                self._do(actions.CancelWait())
+            self._cancel_wait()
             self._interrupted_phase = self.phase
             self.phase = Phase.INTERRUPTED_STREAM
             self._show(shown.Paused())

@@ -166,11 +166,15 @@ class TurnMachine:
     def _let_go(self) -> None:
         """Close what belongs to the phase: questions, the wait, the stream."""
         self._close_decisions("withdrawn")
-        if self.phase is Phase.BACKOFF:
-            self._do(actions.CancelWait())
+        self._cancel_wait()
         if self._response is not None and self._response.is_open:
             self._response.is_open = False
             self._do(actions.CloseStream(self._response.attempt))
+
+    def _cancel_wait(self) -> None:
+        """Cut the wait before a retry short, if it is not over already."""
+        if self.phase is Phase.BACKOFF and not self._is_send_due:
+            self._do(actions.CancelWait())
 
     def _turn_over(
         self, *, is_persisted: bool, recovery_uri: str | None = None, has_failed: bool = False

@@ -9,6 +9,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from types import ModuleType
 
 from pydantic import BaseModel
@@ -42,7 +43,9 @@ def named_types(modules: Sequence[ModuleType]) -> Mapping[str, str]:
 @cache
 def _classes(module: str) -> Mapping[str, Mapping[str, str]]:
     return {
-        node.name: dict(_documented(node.body)) for node in _tree(module).body if isinstance(node, ast.ClassDef)
+        node.name: dict(_documented(node.body))
+        for node in _tree(module).body
+        if isinstance(node, ast.ClassDef)
     }
 
 
@@ -53,7 +56,7 @@ def _tree(module: str) -> ast.Module:
 
 def _documented(body: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
     """Pair each assigned name with the string that follows its assignment."""
-    for statement, following in zip(body, body[1:], strict=False):
+    for statement, following in pairwise(body):
         match statement, following:
             case (
                 ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)),

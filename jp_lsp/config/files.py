@@ -1,0 +1,114 @@
+"""Configuration files on disk: finding, reading, and remembering what did not change.
+
+A place for a configuration is a folder and a name without extension; the five extensions are tried in a
+fixed order. What was read is kept until the file's time, size or inode changes, because a workspace has a
+hundred files and every query looks at all of them (config-and-tools 1.1).
+"""
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from jp_lsp.config.parse import EXTENSIONS, MAX_FILE_SIZE, TOO_LARGE, ParseError, parse
+from jp_lsp.config.problem import Finding, Report
+from jp_lsp.config.read import read_table
+from jp_lsp.config.schema import SCHEMA
+from jp_lsp.config.toml_lines import key_lines
+from jp_lsp.config.value import EMPTY, Partial, Path
+
+_CACHE_LIMIT = 4096
+
+
+@dataclass(slots=True)
+class LoadedFile:
+    """A file in normal form, with what is wrong in it. `findings` may be more than the partial shows."""
+
+    path: FilePath
+    partial: Partial
+    findings: tuple[Finding, ...]
+    failure_line: int | None = None
+    _text: str = ""
+    _lines: dict[Path, int] | None = field(default=None)
+
+    def line_of(self, path: Path) -> int | None:
+        """Find the line of a key, or of the nearest one around it."""
+        if self.failure_line is not None:
+            return self.failure_line
+        match self.path.suffix:
+            case ".toml":
+                if self._lines is None:
+                    self._lines = dict(key_lines(self._text))
+                candidates = (path[:end] for end in range(len(path), 0, -1))
+                return next((self._lines[found] for found in candidates if found in self._lines), None)
+            case ".yaml" | ".yml":
+                from jp_lsp.config import yaml_core  # noqa: PLC0415  # most workspaces have no such file
+
+                return yaml_core.line_of(self._text, path)
+            case _:
+                return None
+
+
+class FileCache:
+    """Reads files, each only when it changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[FilePath, tuple[tuple[int, int, int], LoadedFile]] = {}
+
+    def load(self, path: FilePath) -> LoadedFile:
+        """Read a file that exists; what cannot be read is a finding, not an exception."""
+        try:
+            status = path.stat()
+            signature = (status.st_mtime_ns, status.st_size, status.st_ino)
+            known = self._known.get(path)
+            if known is not None and known[0] == signature:
+                return known[1]
+            if status.st_size > MAX_FILE_SIZE:
+                return LoadedFile(path, EMPTY, (Finding((), TOO_LARGE),))
+            loaded = _read(path, path.read_bytes())
+        except OSError as error:
+            return LoadedFile(path, EMPTY, (Finding((), f"cannot be read: {error.strerror or error}"),))
+        if len(self._known) >= _CACHE_LIMIT:
+            self._known.clear()
+        self._known[path] = (signature, loaded)
+        return loaded
+
+
+def _read(path: FilePath, data: bytes) -> LoadedFile:
+    extension = path.suffix[1:]
+    if extension not in EXTENSIONS:
+        known = ", ".join(EXTENSIONS)
+        return LoadedFile(path, EMPTY, (Finding((), f"has no format that is understood ({known})"),))
+    try:
+        raw = parse(data, extension)
+    except ParseError as error:
+        return LoadedFile(path, EMPTY, (Finding((), str(error)),), error.line)
+    report = Report()
+    partial = read_table(SCHEMA, raw, report)
+    return LoadedFile(path, partial, tuple(report.findings), None, data.decode("utf-8-sig"))
+
+
+def is_file(path: FilePath) -> bool:
+    """Tell whether there is a regular file, through symbolic links."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def find_by_stem(folder: FilePath, stem: str) -> FilePath | None:
+    """Find `stem` with one of the extensions; later siblings are ignored."""
+    candidates = (folder / f"{stem}.{extension}" for extension in EXTENSIONS)
+    return next(filter(is_file, candidates), None)
+
+
+def find_file(path: FilePath) -> FilePath | None:
+    """Find a file that was asked for by name: as it is, with an extension added, or with another one.
+
+    Adding comes before replacing, so that `v1.2` finds `v1.2.toml` (trap 1).
+    """
+    if is_file(path):
+        return path
+    if not path.name:
+        return None
+    return find_by_stem(path.parent, path.name) or find_by_stem(path.parent, path.stem)

@@ -1,0 +1,65 @@
+"""Layers in their order, folded into one tree (config-and-tools 1.2).
+
+The order is data. The architecture puts a conversation below the environment; the command-line tool has it
+the other way round, and what is written into a conversation follows its order, whichever one is used for
+reading.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias, assert_never
+
+from jp_lsp.config.assign import AssignmentError, assign_change
+from jp_lsp.config.layer import FILE_KINDS, Change, Layer, LayerKind, Source
+from jp_lsp.config.merge import merge_tables
+from jp_lsp.config.schema import SCHEMA
+from jp_lsp.config.value import EMPTY, Partial
+
+Order: TypeAlias = tuple[LayerKind, ...]
+
+OUR_ORDER: Order = (*FILE_KINDS, "conversation", "environment", "request")
+"""Lowest first; this is the order that settings are resolved in."""
+
+REFERENCE_ORDER: Order = (*FILE_KINDS, "environment", "conversation", "request")
+"""The command-line tool's; decides what is written into a conversation."""
+
+Watcher: TypeAlias = Callable[[Source, Partial], None]
+"""Told of each source and of the tree after it."""
+
+
+def in_order(sources: Iterable[Source], order: Order) -> Sequence[Source]:
+    """Sort sources by the kind of their layer; those of one kind stay as they are."""
+    ranks = {kind: rank for rank, kind in enumerate(order)}
+    return sorted(sources, key=lambda source: ranks[source.kind])
+
+
+def fold(sources: Sequence[Source], watch: Watcher | None = None) -> Partial:
+    """Fold sources that are in order already, lowest first.
+
+    Raises:
+        AssignmentError: a change cannot be made to what lies below it.
+    """
+    tree: Partial = EMPTY
+    is_over_conversation = False
+    for source in sources:
+        match source:
+            case Layer():
+                tree = merge_tables(
+                    SCHEMA, tree, layer_partial(source), skips_known=source.skips_known or is_over_conversation
+                )
+            case Change():
+                tree = assign_change(tree, source)
+            case _:
+                assert_never(source)
+        # What lies over a conversation was part of it when it began; adding it once more is never meant.
+        is_over_conversation = is_over_conversation or source.kind == "conversation"
+        if watch is not None:
+            watch(source, tree)
+    return tree
+
+
+def layer_partial(layer: Layer) -> Partial:
+    """Fold the files of one layer among themselves."""
+    tree: Partial = EMPTY
+    for step in layer.steps:
+        tree = merge_tables(SCHEMA, tree, step.partial)
+    return tree

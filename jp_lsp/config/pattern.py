@@ -1,0 +1,76 @@
+"""Files that match a pattern such as `parts/**/*.toml`.
+
+The standard library's `glob` follows links in circles and walks as far as it is led. A pattern may come
+from a stranger's workspace, so this one looks at a limited number of names.
+"""
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MARKS = "*?["
+MAX_NAMES = 100_000
+
+_ANY_DEPTH = "**"
+
+
+class TooManyNames(Exception):
+    """The pattern leads through more names than `MAX_NAMES`."""
+
+
+def is_pattern(text: str) -> bool:
+    """Tell whether a path is a pattern."""
+    return any(mark in text for mark in MARKS)
+
+
+def matches(folder: Path, pattern: str) -> list[Path]:
+    """Give what matches, sorted by the parts of the path; hidden names match too.
+
+    Raises:
+        TooManyNames: there is too much to look through.
+    """
+    parts = [part for part in re.split(r"[/\\]", pattern) if part not in {"", "."}]
+    return sorted(set(_Walk().expand(folder, parts)))
+
+
+@dataclass(slots=True)
+class _Walk:
+    seen: int = 0
+
+    def expand(self, folder: Path, parts: list[str]) -> Iterator[Path]:
+        if not parts:
+            yield folder
+            return
+        part, rest = parts[0], parts[1:]
+        if part == _ANY_DEPTH:
+            while rest[:1] == [_ANY_DEPTH]:
+                rest = rest[1:]
+            yield from self._expand_any_depth(folder, rest)
+        elif is_pattern(part):
+            fits = re.compile(fnmatch.translate(part)).match
+            for entry in self._entries(folder):
+                if fits(entry.name) and (not rest or entry.is_dir()):
+                    yield from self.expand(folder / entry.name, rest)
+        elif (path := folder / part).exists():
+            yield from self.expand(path, rest)
+
+    def _expand_any_depth(self, folder: Path, rest: list[str]) -> Iterator[Path]:
+        yield from self.expand(folder, rest)
+        for entry in self._entries(folder):
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._expand_any_depth(folder / entry.name, rest)
+
+    def _entries(self, folder: Path) -> Iterator["os.DirEntry[str]"]:
+        try:
+            entries = os.scandir(folder)
+        except OSError:
+            return
+        with entries:
+            for entry in entries:
+                self.seen += 1
+                if self.seen > MAX_NAMES:
+                    raise TooManyNames
+                yield entry

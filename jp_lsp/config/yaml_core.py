@@ -1,0 +1,120 @@
+"""YAML with the core schema of version 1.2, in which `on`, `off`, `yes` and `no` are text (trap 39).
+
+PyYAML follows version 1.1; this loader keeps its parser, with anchors and merge keys, and brings its own
+rules for what a plain word means.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import cast
+
+import yaml
+
+_MERGE_TAG = "tag:yaml.org,2002:merge"
+_NULL_TAG = "tag:yaml.org,2002:null"
+_BOOL_TAG = "tag:yaml.org,2002:bool"
+_INT_TAG = "tag:yaml.org,2002:int"
+_FLOAT_TAG = "tag:yaml.org,2002:float"
+_MAX_MERGED = 10_000
+
+
+class YamlError(Exception):
+    """The text is not YAML, or not of the core schema; `line` counts from 1."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class _CoreLoader(yaml.SafeLoader):
+    """A safe loader with the rules below and no others."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # PyYAML's own
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Resolve merge keys; a few of them can ask for more members than fit into memory."""
+        count = 0
+        for target in _merge_targets(node):
+            self.flatten_mapping(target)
+            count += len(target.value)
+            if count > _MAX_MERGED:
+                problem = f"merge keys bring more than {_MAX_MERGED} members"
+                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        super().flatten_mapping(node)
+
+
+def _merge_targets(node: yaml.MappingNode) -> Iterator[yaml.MappingNode]:
+    for key_node, value_node in node.value:
+        if key_node.tag == _MERGE_TAG:
+            targets = value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]
+            yield from (target for target in targets if isinstance(target, yaml.MappingNode))
+
+
+def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+    text = loader.construct_scalar(node)
+    try:
+        return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
+    except ValueError as error:
+        raise yaml.constructor.ConstructorError(None, None, f"{text[:40]!r} is no number", node.start_mark) from error
+
+
+def _float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
+    return float(loader.construct_scalar(node).replace(".inf", "inf").replace(".nan", "nan").lower())
+
+
+_CoreLoader.add_implicit_resolver(_NULL_TAG, re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""])
+_CoreLoader.add_implicit_resolver(_BOOL_TAG, re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), list("tTfF"))
+_CoreLoader.add_implicit_resolver(
+    _INT_TAG, re.compile(r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)\Z"), list("-+0123456789")
+)
+_CoreLoader.add_implicit_resolver(
+    _FLOAT_TAG,
+    re.compile(r"(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan)\Z"),
+    list("-+.0123456789"),
+)
+_CoreLoader.add_implicit_resolver(_MERGE_TAG, re.compile(r"<<\Z"), ["<"])
+_CoreLoader.add_constructor(_INT_TAG, _integer)
+_CoreLoader.add_constructor(_FLOAT_TAG, _float)
+
+
+def load(text: str) -> object:
+    """Read one document.
+
+    Raises:
+        YamlError: the text is not YAML.
+    """
+    try:
+        return cast("object", yaml.load(text, Loader=_CoreLoader))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None)
+        raise YamlError(str(problem or error), None if mark is None else int(mark.line) + 1) from error
+    except (ValueError, TypeError) as error:
+        # A merge key with a value that is no mapping, or a key that cannot be one.
+        raise YamlError(str(error), None) from error
+
+
+def line_of(text: str, path: tuple[str | int, ...]) -> int | None:
+    """Find the line, from 1, of the key at `path`, or of the nearest one around it; `None` if there is none."""
+    try:
+        node: yaml.Node | None = yaml.compose(text, Loader=_CoreLoader)
+    except yaml.YAMLError:
+        return None
+    line: int | None = None
+    for segment in path:
+        pair = _member(node, segment)
+        if pair is None:
+            break
+        key_node, node = pair
+        line = key_node.start_mark.line + 1
+    return line
+
+
+def _member(node: yaml.Node | None, segment: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key_node, value_node in node.value:
+            if key_node.value == segment:
+                return key_node, value_node
+    if isinstance(node, yaml.SequenceNode) and isinstance(segment, int) and segment < len(node.value):
+        return node.value[segment], node.value[segment]
+    return None

@@ -1,0 +1,55 @@
+"""A chat-completions server behind the provider port."""
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+
+from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails, ModelId, ProviderError
+from jp_lsp.providers.chat.decode import ChatDecoder
+from jp_lsp.providers.chat.dialect import Dialect
+from jp_lsp.providers.chat.encode import encode
+from jp_lsp.providers.exchange import run
+from jp_lsp.providers.failure import classify_response
+from jp_lsp.providers.http import RefusedResponse, VendorHttp
+from jp_lsp.providers.model_list import asking
+from jp_lsp.providers.once import OnceLog
+from jp_lsp.turn.failure import StreamFailure
+from jp_lsp.turn.stream_event import StreamEvent, Usage
+
+_log = logging.getLogger(__name__)
+
+
+class ChatProvider:
+    """Implements `Provider` for one dialect."""
+
+    pauses_in_arguments = True
+
+    def __init__(self, dialect: Dialect, http: VendorHttp) -> None:
+        self._dialect = dialect
+        self._http = http
+        self._warnings = OnceLog(_log)
+
+    async def models(self) -> Sequence[ModelDetails]:
+        """List what the server offers, by id."""
+        with asking(self._dialect.errors, self._http):
+            models = await self._dialect.list_models(self._http)
+        return sorted(models, key=lambda model: model.id.name)
+
+    async def model_details(self, name: str) -> ModelDetails:
+        """Look a model up in the list; one that is not there gives details that are all unknown."""
+        wanted = ModelId(self._dialect.provider, name)
+        return next((model for model in await self.models() if model.id == wanted), ModelDetails(wanted))
+
+    async def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncIterator[StreamEvent]:
+        """Send one request and give its events."""
+        encoded = encode(request, self._dialect)
+        self._warnings.warn(encoded.warnings)
+        exchange = ChatExchange(encoded.body, request, self._dialect, now=self._http.now)
+        async with aclosing(run(exchange, self._http, self._dialect.chat_path, observer)) as events:
+            async for event in events:
+                yield event
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()

@@ -1,0 +1,254 @@
+"""From the bytes of a chat-completions stream to our events (providers 6.5, rule F).
+
+Indices: 0 is reasoning, 1 the content, 2 and up the tool calls, as the recorded streams of the family fix
+it. Text that comes back after something of a higher index gets a new index (query pipeline 2.4), except for a
+dialect that reuses them. Nothing here trusts the server: unreadable chunks are skipped, wrong types are
+treated as absent.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Literal
+
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.providers.chat.routing import Call, CallDelta, CallRouter
+from jp_lsp.providers.chat.scanner import Scanned, TagScanner
+from jp_lsp.providers.failure import VendorErrors, classify_in_band, lost_stream
+from jp_lsp.providers.sse import EventTooLargeError, SseDecoder, SseEvent
+from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text, member, parse_json
+from jp_lsp.turn.failure import FailureKind, StreamFailure
+from jp_lsp.turn.stream_event import (
+    Completed,
+    Finished,
+    FinishReason,
+    Flush,
+    MaxTokens,
+    OtherReason,
+    StreamEvent,
+    TextPart,
+    ToolCallArguments,
+    ToolCallStart,
+    Usage,
+)
+
+_log = logging.getLogger(__name__)
+
+_COMPLETE_WORDS = frozenset({"stop", "tool_calls", "function_call"})
+_BROKEN_WORDS = frozenset({"error", "insufficient_system_resource"})
+
+
+class ChatDecoder:
+    """Takes one response. After `is_finished` it gives nothing more."""
+
+    def __init__(
+        self, errors: VendorErrors, *, structured: bool = False, scans_tags: bool = False, reuses_indices: bool = False
+    ) -> None:
+        self._errors = errors
+        self._content_kind: Literal["message", "structured"] = "structured" if structured else "message"
+        self._sse = SseDecoder()
+        self._scanner = TagScanner() if scans_tags else None
+        self._reuses_indices = reuses_indices
+        self._router = CallRouter()
+        self._reasoning_index = 0
+        self._content_index = 1
+        self._has_content = False
+        self._flushed: set[int] = set()
+        self._highest_index = -1
+        self._finish: FinishReason | None = None
+        self.is_finished = False
+        self.usage: Usage | None = None
+
+    def feed(self, data: bytes) -> list[StreamEvent]:
+        """Take bytes, cut anywhere."""
+        if self.is_finished:
+            return []
+        try:
+            return self._take(self._sse.feed(data))
+        except EventTooLargeError as error:
+            return self.broken(StreamFailure(FailureKind.OTHER, str(error), provider=self._errors.provider))
+
+    def end(self) -> list[StreamEvent]:
+        """Take the clean end of the body, which some servers do not announce with `[DONE]`."""
+        if self.is_finished:
+            return []
+        events = self._take(self._sse.end())
+        return events + self.broken(lost_stream(self._errors))
+
+    def broken(self, failure: StreamFailure) -> list[StreamEvent]:
+        """Take the loss of the connection: harmless when the finish was seen, a failure otherwise."""
+        if self.is_finished:
+            return []
+        self.is_finished = True
+        if self._finish is not None:
+            return [Finished(self._finish)]
+        events: list[StreamEvent] = []
+        self._release(events)
+        return [*events, failure]
+
+    def _take(self, sse_events: Sequence[SseEvent]) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        for name, data in sse_events:
+            if data.startswith("[") and data.strip() == "[DONE]":
+                events += self._close(self._finish or Completed())
+            elif data and not data.isspace():
+                self._on_payload(name, data, events)
+            if self.is_finished:
+                break
+        return events
+
+    def _on_payload(self, name: str, data: str, events: list[StreamEvent]) -> None:
+        try:
+            payload = parse_json(data)
+        except ValueError:
+            if name == "error":
+                events += self._fail(data)
+            else:
+                _log.warning("%s sent a chunk that is not JSON (%d characters)", self._errors.provider, len(data))
+            return
+        chunk = as_object(payload)
+        self._note_usage(chunk)
+        choices = as_list(chunk.get("choices"))
+        error = chunk.get("error")
+        if error or name == "error":
+            events += self._fail(error or payload)
+            return
+        for item in choices:
+            choice = as_object(item)
+            # We never ask for more than one answer, and nothing after the finish counts.
+            if self._finish is None and not self.is_finished and not choice.get("index"):
+                self._on_choice(choice, events)
+
+    def _on_choice(self, choice: JsonObject, events: list[StreamEvent]) -> None:
+        if delta := as_object(choice.get("delta")):
+            self._on_delta(delta, events)
+        if word := choice.get("finish_reason"):
+            self._on_finish_word(word, events)
+
+    def _on_delta(self, delta: JsonObject, events: list[StreamEvent]) -> None:
+        thoughts = delta.get("reasoning_content")
+        other_thoughts = delta.get("reasoning")
+        if reasoning := as_text(thoughts) or as_text(other_thoughts):
+            self._release(events)
+            self._add_reasoning(reasoning, events)
+        if content := as_text(delta.get("content")):
+            if self._scanner is None or thoughts is not None or other_thoughts is not None:
+                self._release(events)
+                self._flush(self._reasoning_index, events)
+                self._add_content(content, events)
+            else:
+                self._add_scanned(self._scanner.feed(content), events)
+        for entry in as_list(delta.get("tool_calls")):
+            self._on_call(CallDelta.from_entry(as_object(entry)), events)
+
+    def _add_scanned(self, scanned: Scanned, events: list[StreamEvent]) -> None:
+        if scanned.reasoning:
+            self._add_reasoning(scanned.reasoning, events)
+        if scanned.content:
+            self._add_content(scanned.content, events)
+
+    def _release(self, events: list[StreamEvent]) -> None:
+        """Let go of text that might have been a tag: something else follows it, or nothing does."""
+        if self._scanner is not None:
+            self._add_scanned(self._scanner.release(), events)
+
+    def _add_reasoning(self, text: str, events: list[StreamEvent]) -> None:
+        if self._highest_index > self._reasoning_index and not self._reuses_indices:
+            self._flush(self._reasoning_index, events)
+            self._flush_content(events)
+            self._reasoning_index = self._next_free_index()
+            self._content_index = self._reasoning_index + 1
+        events.append(TextPart(self._used(self._reasoning_index), "reasoning", text))
+
+    def _add_content(self, text: str, events: list[StreamEvent]) -> None:
+        if self._highest_index > self._content_index and not self._reuses_indices:
+            self._flush_content(events)
+            self._content_index = self._next_free_index()
+        self._has_content = True
+        events.append(TextPart(self._used(self._content_index), self._content_kind, text))
+
+    def _flush_content(self, events: list[StreamEvent]) -> None:
+        """Complete the content before something else begins."""
+        if self._has_content:
+            self._flush(self._content_index, events)
+            self._has_content = False
+
+    def _on_call(self, delta: CallDelta, events: list[StreamEvent]) -> None:
+        self._flush(self._reasoning_index, events)
+        call = self._router.find(delta)
+        if call is None:
+            call = self._open_call(delta, events)
+        elif call.repeats(delta):
+            return
+        if self._router.learn(call, delta):
+            events.append(ToolCallStart(self._used(call.index), call.id, call.name))
+        if delta.arguments is not None:
+            call.pieces.append(delta.arguments)
+            events.append(ToolCallArguments(self._used(call.index), delta.arguments))
+
+    def _open_call(self, delta: CallDelta, events: list[StreamEvent]) -> Call:
+        if not self._reuses_indices:
+            self._release(events)
+            self._flush_content(events)
+        return self._router.open(delta, last_text=self._content_index, next_free=self._next_free_index())
+
+    def _on_finish_word(self, word: JsonValue, events: list[StreamEvent]) -> None:
+        text = as_text(word)
+        if text in _BROKEN_WORDS:
+            events += self._fail(f"the server stopped with {text!r}")
+        elif text in _COMPLETE_WORDS:
+            self._finish = Completed()
+            self._flush_all(events)
+        else:
+            # Calls that are still open were cut off: they are not flushed, so nobody runs them.
+            self._finish = MaxTokens() if text == "length" else OtherReason(word)
+            self._flush_texts(events)
+
+    def _close(self, reason: FinishReason) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        if self._finish is None:
+            self._flush_all(events)
+        self.is_finished = True
+        events.append(Finished(reason))
+        return events
+
+    def _fail(self, error: JsonValue) -> list[StreamEvent]:
+        return self.broken(classify_in_band(error, vendor=self._errors))
+
+    def _flush_texts(self, events: list[StreamEvent]) -> None:
+        self._release(events)
+        self._flush(self._reasoning_index, events)
+        self._flush(self._content_index, events)
+
+    def _flush_all(self, events: list[StreamEvent]) -> None:
+        self._flush_texts(events)
+        for call in self._router.calls:
+            self._flush(call.index, events)
+
+    def _flush(self, index: int, events: list[StreamEvent]) -> None:
+        if index not in self._flushed:
+            self._flushed.add(index)
+            events.append(Flush(index))
+
+    def _used(self, index: int) -> int:
+        self._highest_index = max(self._highest_index, index)
+        return index
+
+    def _next_free_index(self) -> int:
+        return max(self._highest_index, self._content_index) + 1
+
+    def _note_usage(self, chunk: JsonObject) -> None:
+        """Keep the numbers; llama.cpp counts in `timings` when it was not asked for `usage`."""
+        if usage := as_object(chunk.get("usage")):
+            self.usage = Usage(
+                input_tokens=as_count(usage.get("prompt_tokens")),
+                output_tokens=as_count(usage.get("completion_tokens")),
+                cached_tokens=as_count(member(usage, "prompt_tokens_details", "cached_tokens")),
+                reasoning_tokens=as_count(member(usage, "completion_tokens_details", "reasoning_tokens")),
+            )
+        elif self.usage is None and (timings := as_object(chunk.get("timings"))):
+            cached, read = as_count(timings.get("cache_n")), as_count(timings.get("prompt_n"))
+            self.usage = Usage(
+                input_tokens=None if read is None else read + (cached or 0),
+                output_tokens=as_count(timings.get("predicted_n")),
+                cached_tokens=cached,
+            )

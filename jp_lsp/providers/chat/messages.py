@@ -1,0 +1,135 @@
+"""A thread as chat messages (providers 6.5).
+
+Order: one system message for each system part, text attachments as one more, images as a user message, then
+the history. What the assistant said between two other speakers becomes one message, since the format has one
+place for thinking, one for text and one for calls.
+"""
+
+from collections.abc import Sequence
+
+from jp_lsp.conversation.event import (
+    ChatRequest,
+    EventKind,
+    MessageResponse,
+    ReasoningResponse,
+    StructuredResponse,
+    ToolCallRequest,
+    ToolCallResponse,
+)
+from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.conversation.thread import Attachment, BinaryAttachment, Thread
+from jp_lsp.providers.attachments import IMAGE_TYPES, data_url, skipped, text_documents
+from jp_lsp.providers.chat.dialect import Dialect
+from jp_lsp.providers.continuation import CONTINUE
+from jp_lsp.providers.untrusted import compact_json
+
+Message = dict[str, JsonValue]
+
+
+def build_messages(thread: Thread, dialect: Dialect, *, prefills: bool) -> tuple[list[Message], list[str]]:
+    """Give the messages, and a sentence for each attachment that the server cannot take.
+
+    `prefills`: the model writes on from an assistant message at the end; otherwise it is asked to.
+    """
+    messages: list[Message] = [{"role": "system", "content": part} for part in thread.system_parts]
+    if documents := text_documents(thread.attachments):
+        messages.append({"role": "system", "content": documents})
+    images, left_out = _images(thread.attachments, dialect)
+    if images:
+        messages.append({"role": "user", "content": images})
+    history = _History(dialect.reasoning_member)
+    for item in thread.events:
+        history.add(item.event.kind)
+    messages += history.finished()
+    last = messages[-1] if messages else {}
+    if last.get("role") == "assistant" and "tool_calls" not in last and not (prefills and last.get("content")):
+        messages.append({"role": "user", "content": CONTINUE})
+    return messages, left_out
+
+
+def _images(attachments: Sequence[Attachment], dialect: Dialect) -> tuple[list[JsonValue], list[str]]:
+    images: list[JsonValue] = []
+    left_out: list[str] = []
+    for item in attachments:
+        if not isinstance(item, BinaryAttachment):
+            continue
+        if dialect.takes_images and item.media_type in IMAGE_TYPES:
+            images.append({"type": "image_url", "image_url": {"url": data_url(item)}})
+        else:
+            left_out.append(skipped(item, dialect.provider))
+    return images, left_out
+
+
+class _Texts:
+    """Pieces of text of one kind within one message."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+
+    def add(self, text: str, *, continues: bool) -> None:
+        """Add a piece. One that directly follows its own kind is the same region and runs on (an answer that
+        was interrupted and continued); one with something else in between is a paragraph of its own.
+        """
+        if continues and self._pieces:
+            self._pieces[-1] += text
+        else:
+            self._pieces.append(text)
+
+    def joined(self) -> str:
+        return "\n\n".join(piece for piece in self._pieces if piece)
+
+
+class _History:
+    """Collects what one speaker says in a row."""
+
+    def __init__(self, reasoning_member: str) -> None:
+        self._reasoning_member = reasoning_member
+        self._messages: list[Message] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._reasoning = _Texts()
+        self._content = _Texts()
+        self._calls: list[JsonValue] = []
+        self._previous: EventKind | None = None
+
+    def add(self, kind: EventKind) -> None:
+        """Add an event; kinds that no provider sees are passed over."""
+        match kind:
+            case ChatRequest(content=content):
+                self._end_assistant()
+                self._messages.append({"role": "user", "content": content})
+            case ToolCallResponse(id=call_id, content=content):
+                self._end_assistant()
+                self._messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
+            case MessageResponse(text=text):
+                self._content.add(text, continues=isinstance(self._previous, MessageResponse))
+            case StructuredResponse(data=data):
+                self._content.add(compact_json(data), continues=False)
+            case ReasoningResponse(text=text):
+                self._reasoning.add(text, continues=isinstance(self._previous, ReasoningResponse))
+            case ToolCallRequest(id=call_id, name=name, arguments=arguments):
+                function: JsonValue = {"name": name, "arguments": compact_json(arguments)}
+                self._calls.append({"id": call_id, "type": "function", "function": function})
+            case _:
+                return
+        self._previous = kind
+
+    def finished(self) -> list[Message]:
+        """Give all messages."""
+        self._end_assistant()
+        return self._messages
+
+    def _end_assistant(self) -> None:
+        reasoning, content = self._reasoning.joined(), self._content.joined()
+        if reasoning or content or self._calls:
+            message: Message = {"role": "assistant"}
+            if reasoning:
+                message[self._reasoning_member] = reasoning
+            if content or not self._calls:
+                # Servers refuse an assistant message with neither, such as one of reasoning alone.
+                message["content"] = content
+            if self._calls:
+                message["tool_calls"] = self._calls
+            self._messages.append(message)
+        self._begin()

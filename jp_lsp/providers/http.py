@@ -1,0 +1,266 @@
+"""The way to a vendor: the only module that knows the HTTP library (providers 2).
+
+It sends a body and gives bytes, reads small JSON answers, and says in our own words what went wrong. It knows
+no vendor, never retries and never looks at what the bytes mean. The idle timer that watches a silent stream
+is the driver's: streams have no read timeout here, but each arrival is told to the observer.
+
+The library is imported when the first request goes out, in a worker thread: it takes a tenth of a second and
+the server must be up long before anybody asks a model anything.
+"""
+
+import logging
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.to_thread
+
+from jp_lsp import __version__
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.ports.provider import CycleObserver
+from jp_lsp.providers.untrusted import encode_json, parse_json
+from jp_lsp.turn.failure import FailureKind, StreamFailure
+
+if TYPE_CHECKING:
+    import httpx
+
+_log = logging.getLogger(__name__)
+
+_CONNECT_TIMEOUT = 10.0
+_WRITE_TIMEOUT = 30.0
+_POOL_TIMEOUT = 10.0
+_JSON_READ_TIMEOUT = 60.0
+_MAX_REFUSAL_SIZE = 1024 * 1024
+_MAX_JSON_SIZE = 32 * 1024 * 1024
+_NO_STREAM_TYPES = frozenset({"application/json", "text/html", "text/plain"})
+_SHORTEST_SECRET = 6
+_KEY_PARAMETER = re.compile(r"([?&](?:key|api_key|token)=)[^&\s\"'<>]+", re.IGNORECASE)
+_MASK = "***"
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedResponse:
+    """A response that is no stream; header names are in lower case, the body may be cut at 1 MiB."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class ResponseRefusedError(Exception):
+    """The vendor answered, but not with what was asked for: classify `response`."""
+
+    def __init__(self, response: RefusedResponse) -> None:
+        super().__init__(f"HTTP {response.status}")
+        self.response = response
+
+
+class ConnectionBrokenError(Exception):
+    """There was no whole answer: no connection, a timeout, or a loss in the middle."""
+
+    def __init__(self, failure: StreamFailure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class VendorHttp:
+    """Connections to one vendor, kept for as long as the provider lives.
+
+    `headers` go with every request. `secrets` are strings that no text for people may hold.
+    """
+
+    def __init__(
+        self,
+        provider: str,
+        base_url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        secrets: tuple[str, ...] = (),
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._provider = provider
+        self._base_url = base_url
+        self._headers = {"user-agent": f"jp-lsp/{__version__}", **(headers or {})}
+        self._secrets = tuple(secret for secret in secrets if len(secret) >= _SHORTEST_SECRET)
+        self._client: httpx.AsyncClient | None = None
+        self._client_lock = anyio.Lock()
+        self.now = now
+
+    @property
+    def address(self) -> str:
+        """Host and port as people should see them: no path, no credentials."""
+        parts = urlsplit(self._base_url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+    def mask(self, text: str) -> str:
+        """Take keys out of a text that people will see."""
+        for secret in self._secrets:
+            text = text.replace(secret, _MASK)
+        return _KEY_PARAMETER.sub(rf"\1{_MASK}", text)
+
+    async def stream(
+        self, path: str, body: JsonObject, observer: CycleObserver, *, accept: str = "text/event-stream"
+    ) -> AsyncIterator[bytes]:
+        """Send a body and give the bytes of the answer as they arrive, decompressed.
+
+        Closing this iterator closes the connection at once, without reading what is left.
+
+        Raises:
+            ResponseRefusedError: the answer is no stream.
+            ConnectionBrokenError: the connection failed, now or later.
+        """
+        client = await self._ready_client()
+        import httpx  # loaded by now; see the module's docstring
+
+        request = client.build_request(
+            "POST",
+            join_url(self._base_url, path),
+            content=encode_json(body),
+            headers={"content-type": "application/json", "accept": accept},
+            timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT, write=_WRITE_TIMEOUT, pool=_POOL_TIMEOUT),
+        )
+        response: httpx.Response | None = None
+        try:
+            response = await client.send(request, stream=True)
+            observer.bytes_received()
+            if not _is_stream(response):
+                raise ResponseRefusedError(await _read_refusal(response, observer))
+            async for chunk in response.aiter_bytes():
+                observer.bytes_received()
+                yield chunk
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            raise ConnectionBrokenError(self._failure_of(error)) from error
+        finally:
+            if response is not None:
+                # A reset while closing is normal once the answer is complete.
+                with suppress(httpx.HTTPError):
+                    await response.aclose()
+
+    async def get(self, path: str, query: Mapping[str, str] | None = None) -> JsonValue:
+        """Ask for a JSON document, such as a list of models.
+
+        Raises:
+            ResponseRefusedError: the answer has an error status.
+            ConnectionBrokenError: the connection failed, or the answer is not JSON.
+        """
+        client = await self._ready_client()
+        import httpx  # loaded by now; see the module's docstring
+
+        request = client.build_request(
+            "GET",
+            join_url(self._base_url, path),
+            params=dict(query) if query else None,
+            headers={"accept": "application/json"},
+            timeout=httpx.Timeout(
+                _JSON_READ_TIMEOUT, connect=_CONNECT_TIMEOUT, write=_WRITE_TIMEOUT, pool=_POOL_TIMEOUT
+            ),
+        )
+        response: httpx.Response | None = None
+        try:
+            response = await client.send(request, stream=True)
+            limit = _MAX_JSON_SIZE if response.status_code < 300 else _MAX_REFUSAL_SIZE
+            body = await _read_at_most(response, limit)
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            raise ConnectionBrokenError(self._failure_of(error)) from error
+        finally:
+            if response is not None:
+                with suppress(httpx.HTTPError):
+                    await response.aclose()
+        if response.status_code >= 300:
+            raise ResponseRefusedError(RefusedResponse(response.status_code, _lower(response), body))
+        try:
+            return parse_json(body)
+        except ValueError as error:
+            message = f"{self.address} did not answer {path} with JSON"
+            failure = StreamFailure(FailureKind.TRANSIENT, message, provider=self._provider)
+            raise ConnectionBrokenError(failure) from error
+
+    async def aclose(self) -> None:
+        """Close all connections; a later request opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _ready_client(self) -> "httpx.AsyncClient":
+        async with self._client_lock:
+            if self._client is None:
+                self._client = await anyio.to_thread.run_sync(self._make_client)
+            return self._client
+
+    def _make_client(self) -> "httpx.AsyncClient":
+        # Not at the top of the file: a started server must not have loaded it (see the module's docstring).
+        import httpx
+
+        return httpx.AsyncClient(
+            headers=self._headers,
+            # Proxies and certificates come from the environment. Reading the certificates takes a tenth of
+            # a second, which a plain-text address (a server on this machine) need not wait for.
+            trust_env=True,
+            verify=self._base_url.lower().startswith("https:"),
+            follow_redirects=False,
+        )
+
+    def _failure_of(self, error: Exception) -> StreamFailure:
+        """Say which kind of trouble an exception of the library is (providers 3.1)."""
+        import httpx  # loaded by now; see the module's docstring
+
+        said = self.mask(str(error)) or type(error).__name__
+        match error:
+            case httpx.ConnectTimeout() | httpx.PoolTimeout():
+                kind, message = FailureKind.TIMEOUT, f"no connection to {self.address} in {_CONNECT_TIMEOUT:g} s"
+            case httpx.TimeoutException():
+                kind, message = FailureKind.TIMEOUT, f"{self.address} did not answer in time"
+            case httpx.ConnectError() | httpx.ProxyError() | httpx.UnsupportedProtocol():
+                kind, message = FailureKind.CONNECT, f"cannot connect to {self.address}: {said}"
+            case _:
+                kind, message = FailureKind.TRANSIENT, f"the connection to {self.address} broke: {said}"
+        return StreamFailure(kind, message, provider=self._provider)
+
+
+def join_url(base_url: str, path: str) -> str:
+    """Put an absolute path behind a base URL, whose own path stays in front.
+
+    People give addresses with and without the version; it is not doubled.
+    """
+    base = base_url.removesuffix("/")
+    if base.endswith("/v1") and path.startswith("/v1/"):
+        base = base.removesuffix("/v1")
+    return base + path
+
+
+def _is_stream(response: "httpx.Response") -> bool:
+    """Apply the response gate of providers 2.1; a missing content type passes for a stream."""
+    content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return response.status_code < 300 and content_type not in _NO_STREAM_TYPES
+
+
+async def _read_refusal(response: "httpx.Response", observer: CycleObserver) -> RefusedResponse:
+    import httpx  # loaded by now; see the module's docstring
+
+    body = bytearray()
+    # The status is what matters: a body that breaks off still explains as much as arrived.
+    with suppress(httpx.HTTPError):
+        async for chunk in response.aiter_bytes():
+            observer.bytes_received()
+            body += chunk
+            if len(body) >= _MAX_REFUSAL_SIZE:
+                break
+    return RefusedResponse(response.status_code, _lower(response), bytes(body[:_MAX_REFUSAL_SIZE]))
+
+
+async def _read_at_most(response: "httpx.Response", limit: int) -> bytes:
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) >= limit:
+            break
+    return bytes(body[:limit])
+
+
+def _lower(response: "httpx.Response") -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}

@@ -1,0 +1,38 @@
+"""What listing models has in common for all vendors (providers 7)."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.ports.provider import ModelDetails, ProviderError
+from jp_lsp.providers.failure import VendorErrors, classify_response
+from jp_lsp.providers.http import ConnectionBrokenError, ResponseRefusedError, VendorHttp
+from jp_lsp.providers.untrusted import as_object
+
+
+@contextmanager
+def asking(errors: VendorErrors, http: VendorHttp) -> Iterator[None]:
+    """Turn what goes wrong with a question to the vendor into the port's own exception.
+
+    Raises:
+        ProviderError: from within the block.
+    """
+    try:
+        yield
+    except ResponseRefusedError as error:
+        response = error.response
+        failure = classify_response(
+            response.status, response.headers, response.body, vendor=errors, now=http.now()
+        )
+        raise ProviderError(replace(failure, message=http.mask(failure.message))) from error
+    except ConnectionBrokenError as error:
+        raise ProviderError(error.failure) from error
+
+
+def read_entries(
+    entries: Iterable[JsonValue], read: Callable[[JsonObject], ModelDetails | None]
+) -> list[ModelDetails]:
+    """Read a list one by one: an entry that makes no sense is left out, the others stay."""
+    found = (read(as_object(entry)) for entry in entries)
+    return [details for details in found if details is not None]

@@ -1,0 +1,220 @@
+"""Tools as JSON schema, in the three ways that vendors want them (providers 1.8).
+
+*plain*: the parameters as they are. *strict*: everything required, what was optional may be null, nothing
+else allowed; the vendor then guarantees the shape. *loose*: strict's repairs without its demands.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.providers.untrusted import as_list, as_object, as_text, pick
+from jp_lsp.tools.definition import Parameter, ToolDefinition
+
+_OUTSIDE_OF_ANY_OF = ("description", "title", "default", "examples")
+
+
+def plain_schema(tool: ToolDefinition) -> dict[str, JsonValue]:
+    """Describe the arguments as an object with the parameters as they were configured."""
+    return {
+        "type": "object",
+        "properties": {name: parameter_schema(parameter) for name, parameter in tool.parameters.items()},
+        "required": _required_names(tool.parameters),
+    }
+
+
+def strict_schema(tool: ToolDefinition) -> dict[str, JsonValue]:
+    """Describe the arguments so that the vendor can enforce them; optional ones become nullable."""
+    properties: dict[str, JsonValue] = {}
+    for name, parameter in tool.parameters.items():
+        schema = without_arrays_in_enum(parameter_schema(parameter))
+        properties[name] = strict_transform(schema if parameter.required else nullable(schema))
+    return {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "required": list(tool.parameters),
+    }
+
+
+def loose_schema(tool: ToolDefinition) -> dict[str, JsonValue]:
+    """Describe the arguments for a vendor that enforces nothing."""
+    return {
+        "type": "object",
+        "properties": {
+            name: without_arrays_in_enum(parameter_schema(parameter))
+            for name, parameter in tool.parameters.items()
+        },
+        "additionalProperties": True,
+        "required": _required_names(tool.parameters),
+    }
+
+
+def parameter_schema(parameter: Parameter) -> dict[str, JsonValue]:
+    """Describe one parameter, members in a fixed order."""
+    schema: dict[str, JsonValue] = {}
+    if parameter.type is not None:
+        schema["type"] = parameter.type if isinstance(parameter.type, str) else list(parameter.type)
+    if description := parameter.summary or parameter.description:
+        schema["description"] = description
+    if parameter.default is not None:
+        schema["default"] = parameter.default
+    if parameter.enum:
+        schema["enum"] = list(parameter.enum)
+    if parameter.items is not None:
+        schema["items"] = parameter_schema(parameter.items)
+    if parameter.properties:
+        schema["properties"] = {name: parameter_schema(child) for name, child in parameter.properties.items()}
+        if required := _required_names(parameter.properties):
+            schema["required"] = required
+    return schema
+
+
+def tool_description(tool: ToolDefinition) -> str | None:
+    """Give the text that the model reads about a tool."""
+    return tool.summary or tool.description
+
+
+def _required_names(parameters: Mapping[str, Parameter]) -> list[str]:
+    return [name for name, parameter in parameters.items() if parameter.required]
+
+
+def types_of(schema: JsonObject) -> tuple[str, ...]:
+    """List the types that a schema names, whether it names one or several."""
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return (declared,)
+    return tuple(name for item in as_list(declared) if (name := as_text(item)))
+
+
+def without_arrays_in_enum(schema: JsonObject) -> dict[str, JsonValue]:
+    """Move arrays out of an `enum`, where several vendors refuse them, into the enum of the items."""
+    result = dict(schema)
+    if items := as_object(result.get("items")):
+        result["items"] = without_arrays_in_enum(items)
+    if properties := as_object(result.get("properties")):
+        result["properties"] = {
+            name: without_arrays_in_enum(as_object(child)) for name, child in properties.items()
+        }
+    values = as_list(result.get("enum"))
+    if "array" not in types_of(result) or not any(isinstance(value, list) for value in values):
+        return result
+    members = [member for value in values if isinstance(value, list) for member in _flatten(value)]
+    others = [value for value in values if not isinstance(value, list)]
+    if others:
+        result["enum"] = others
+    else:
+        del result["enum"]
+    items = dict(as_object(result.get("items"))) or _inferred_items(members)
+    known = list(as_list(items.get("enum")))
+    items["enum"] = known + [member for i, member in enumerate(members) if member not in known + members[:i]]
+    result["items"] = items
+    return result
+
+
+def _flatten(values: Sequence[JsonValue]) -> list[JsonValue]:
+    flat: list[JsonValue] = []
+    for value in values:
+        flat.extend(_flatten(value) if isinstance(value, list) else [value])
+    return flat
+
+
+def _inferred_items(members: Sequence[JsonValue]) -> dict[str, JsonValue]:
+    names = list(dict.fromkeys(_type_name(member) for member in members))
+    return {"type": names[0]} if len(names) == 1 else {"type": names} if names else {}
+
+
+def _type_name(value: JsonValue) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case Mapping():
+            return "object"
+        case _:
+            return "array"
+
+
+def nullable(schema: JsonObject) -> dict[str, JsonValue]:
+    """Let a value also be null, so that a model can leave out what strict mode makes required."""
+    types = types_of(schema)
+    if not types or "null" in types:
+        return dict(schema)
+    if "array" in types or "object" in types:
+        inside = {name: value for name, value in schema.items() if name not in _OUTSIDE_OF_ANY_OF}
+        return {**pick(schema, _OUTSIDE_OF_ANY_OF), "anyOf": [inside, {"type": "null"}]}
+    result = {**schema, "type": [*types, "null"]}
+    # Without null among its values an enum would forbid what the type now allows.
+    if (values := as_list(schema.get("enum"))) and None not in values:
+        result["enum"] = [*values, None]
+    return result
+
+
+def strict_transform(schema: JsonObject) -> dict[str, JsonValue]:
+    """Close every object of a schema and require all of its properties (providers 1.8, strict transform)."""
+    return _strict(schema, schema, frozenset())
+
+
+def _strict(schema: JsonObject, root: JsonObject, open_references: frozenset[str]) -> dict[str, JsonValue]:
+    node = dict(schema)
+    reference = as_text(node.get("$ref"))
+    if reference and len(node) > 1:
+        target = _resolve(reference, root)
+        if reference in open_references:
+            return {"$ref": reference}  # it refers to itself: further inlining would never end
+        if target is not None:
+            del node["$ref"]
+            return _strict({**target, **node}, root, open_references | {reference})
+
+    def inner(value: JsonValue) -> JsonValue:
+        return _strict(as_object(value), root, open_references) if isinstance(value, dict) else value
+
+    for name in ("$defs", "definitions"):
+        if name in node:
+            node[name] = {key: inner(value) for key, value in as_object(node[name]).items()}
+    _flatten_all_of(node)
+    if "object" in types_of(node) or "properties" in node:
+        properties = as_object(node.get("properties"))
+        required = as_list(node.get("required"))
+        node["properties"] = {
+            name: inner(value if name in required else nullable(as_object(value)))
+            for name, value in properties.items()
+        }
+        node["additionalProperties"] = False
+        node["required"] = list(properties)
+    if "items" in node:
+        node["items"] = inner(node["items"])
+    if "anyOf" in node:
+        node["anyOf"] = [inner(value) for value in as_list(node["anyOf"])]
+    if node.get("default", False) is None:
+        del node["default"]
+    return node
+
+
+def _flatten_all_of(node: dict[str, JsonValue]) -> None:
+    """Merge the parts of an `allOf` into the node itself; what the node says already wins."""
+    for part in as_list(node.pop("allOf", None)):
+        for name, value in as_object(part).items():
+            if name == "properties":
+                node[name] = {**as_object(value), **as_object(node.get(name))}
+            elif name == "required":
+                known = as_list(node.get(name))
+                node[name] = [*known, *(item for item in as_list(value) if item not in known)]
+            else:
+                node.setdefault(name, value)
+
+
+def _resolve(reference: str, root: JsonObject) -> JsonObject | None:
+    """Follow a local JSON pointer; nothing when it leads nowhere."""
+    if not reference.startswith("#/"):
+        return None
+    value: JsonValue = root
+    for step in reference[2:].split("/"):
+        value = as_object(value).get(step.replace("~1", "/").replace("~0", "~"))
+    return value if isinstance(value, dict) else None

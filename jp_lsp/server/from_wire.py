@@ -1,0 +1,185 @@
+"""What editors send, as domain values, written by hand.
+
+The models in `jp_lsp.protocol` have checked the shape already (`reading.read`). Here the rest is checked: JSON
+within strings, durations, and whether an answer is one that was asked for.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import NoReturn, assert_never, cast
+
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.protocol.capability import ClientCapabilities
+from jp_lsp.protocol.prompt import AnswerParams, PromptResult
+from jp_lsp.protocol.reading import InvalidParams, read
+from jp_lsp.protocol.tool import NamedTool as WireNamedTool
+from jp_lsp.protocol.turn import Content, InterruptParams, QueryParams, ResourceContent, TextContent
+from jp_lsp.protocol.turn import Fork as WireFork
+from jp_lsp.server.message_request import UnknownAnswer
+from jp_lsp.tools.definition import NamedTool, ToolChoice
+from jp_lsp.turn.decision import Decision
+from jp_lsp.turn.inputs import Answered, Dismissed, Pressed
+from jp_lsp.turn.query import ConversationSelector, Fork, Query
+
+_SECONDS_OF_UNIT: Mapping[str, float] = {
+    "ms": 0.001,
+    "s": 1,
+    "m": 60,
+    "h": 3_600,
+    "d": 86_400,
+    "w": 604_800,
+}
+_DURATION = re.compile(r"(?:[0-9]{1,9} *(?:ms|[smhdw]) *)+|0", re.ASCII)
+_AMOUNT = re.compile(r"([0-9]+) *(ms|[smhdw])", re.ASCII)
+
+
+def query(params: QueryParams) -> Query:
+    """Read the params of `jp/query`; tokens are the handler's.
+
+    Raises:
+        InvalidParams: a field of the right type says something that makes no sense.
+    """
+    texts = [] if params.text is None else [params.text]
+    uris = list(params.attachments)
+    for piece in params.content:
+        _add_content(piece, texts, uris)
+    return Query(
+        text="\n\n".join(texts),
+        conversation=None if params.conversation is None else _selector(params.conversation),
+        fork=None if params.fork is None else _fork(params.fork),
+        replay=params.replay,
+        resume=params.resume,
+        overrides=params.config,
+        attachments=tuple(uris),
+        tool_choice=_tool_choice(params.tool_choice),
+        schema=None if params.json_schema is None else _schema(params.json_schema),
+        title=params.title,
+        persist=params.persist,
+        interactive=params.interactive,
+        explain=params.explain,
+        expires_after=None if params.expires is None else _duration(params.expires),
+        queue=params.queue,
+    )
+
+
+def press(params: InterruptParams) -> Pressed:
+    """Read what a press is to do; whom it is for is the handler's to find."""
+    return Pressed(params.action, params.text)
+
+
+def answer(decision: Decision, params: AnswerParams) -> Answered | Dismissed:
+    """Read the params of `jp/answer` for the decision that they name.
+
+    Raises:
+        UnknownAnswer: it is not one of the answers that the decision takes.
+    """
+    return _answer(decision, params.action, params.text)
+
+
+def prompt_answer(decision: Decision, result: JsonValue) -> Answered | Dismissed:
+    """Read the result of `jp/prompt`. Null, and a result that says nothing, dismiss the question.
+
+    Raises:
+        UnknownAnswer: it is not one of the answers that the decision takes.
+    """
+    if result is None:
+        return Dismissed(decision.id)
+    try:
+        given = read(PromptResult, result, "the answer to jp/prompt")
+    except InvalidParams as problem:
+        raise UnknownAnswer(str(problem)) from None
+    return _answer(decision, given.action, given.text)
+
+
+def client_capabilities(experimental: JsonValue) -> tuple[ClientCapabilities, str | None]:
+    """Read `capabilities.experimental` of a client.
+
+    Returns:
+        What the client can do, and what is wrong with what it said. A client that says nothing, or something
+        wrong, is treated as one that knows only standard LSP.
+    """
+    said = experimental.get("jp") if isinstance(experimental, Mapping) else None
+    if said is None:
+        return ClientCapabilities(), None
+    try:
+        return read(ClientCapabilities, said, "capabilities.experimental.jp"), None
+    except InvalidParams as problem:
+        return ClientCapabilities(), str(problem)
+
+
+def _answer(decision: Decision, action: str | None, text: str | None) -> Answered | Dismissed:
+    if action is not None and all(choice.id != action for choice in decision.choices):
+        offered = ", ".join(repr(choice.id) for choice in decision.choices) or "none"
+        raise UnknownAnswer(f"action {action[:60]!r} was not offered; the actions are: {offered}")
+    if action is not None:
+        return Answered(decision.id, choice=action, text=text)
+    if text is None:
+        return Dismissed(decision.id)
+    match decision.kind:
+        case "text" | "secret" | "edit":
+            return Answered(decision.id, text=text)
+        case "menu" | "approval" | "pick":
+            raise UnknownAnswer("a text came where one of the actions was asked for")
+        case _:
+            assert_never(decision.kind)
+
+
+def _add_content(piece: Content, texts: list[str], uris: list[str]) -> None:
+    match piece:
+        case TextContent():
+            texts.append(piece.text)
+        case ResourceContent():
+            uris.append(piece.uri)
+        case _:
+            assert_never(piece)
+
+
+def _selector(text: str) -> ConversationSelector:
+    match text:
+        case "new" | "last":
+            return text
+        case _:
+            return _conversation(text)
+
+
+def _conversation(text: str) -> ConversationId:
+    """Take the long form of an id, which names its workspace, for the short one (conversation format 2.1)."""
+    return ConversationId("-".join(text.split("-")[:2]))
+
+
+def _fork(fork: WireFork) -> Fork:
+    if fork.source == "last":
+        return Fork("last", fork.keep_turns)
+    return Fork(_conversation(fork.source), fork.keep_turns)
+
+
+def _tool_choice(choice: str | WireNamedTool | None) -> ToolChoice | None:
+    match choice:
+        case WireNamedTool(name=name):
+            return NamedTool(name)
+        case "auto" | "none" | "required" | None:
+            return choice
+        case _:
+            raise InvalidParams(f"jp/query: `toolChoice` {choice!r} is unknown")
+
+
+def _schema(text: str) -> JsonObject:
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as problem:
+        raise InvalidParams(f"jp/query: `schema` must be a JSON schema as JSON text: {problem}") from None
+    if not isinstance(value, dict):
+        raise InvalidParams("jp/query: `schema` must be a JSON object as JSON text")
+    return cast("JsonObject", value)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _duration(text: str) -> float:
+    if _DURATION.fullmatch(text.strip()) is None:
+        raise InvalidParams(f"jp/query: `expires` must be a duration such as '2h 30m', not {text[:60]!r}")
+    return sum(int(amount) * _SECONDS_OF_UNIT[unit] for amount, unit in _AMOUNT.findall(text))

@@ -1,0 +1,127 @@
+"""Writes files so that a reader, a crash or a full disk never leaves half of one (conversation format 1.8).
+
+The bytes go to a neighbour named `.tmp`, which is synced and then renamed over the file; then the folder is
+synced. A file that holds the same bytes already is not touched, so that its times tell when it changed. The
+neighbour's name is fixed: whoever writes holds the conversation's lock.
+"""
+
+import errno
+import hashlib
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+TEMPORARY_SUFFIX = ".tmp"
+
+_FOLDER_SYNC_UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES})
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells cheaply whether a file is still the one that was seen; times in nanoseconds."""
+
+    modified: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> "Stamp":
+        """Take the stamp from what the system says of a file."""
+        return cls(status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as this process last read or wrote it."""
+
+    stamp: Stamp
+    digest: bytes
+
+
+def digest(data: bytes) -> bytes:
+    """Give a value that is equal for equal bytes only."""
+    return hashlib.sha256(data).digest()
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """Give the stamp of a regular file; `None` where there is none."""
+    try:
+        return Stamp.of(path.stat())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def read_file(path: Path) -> tuple[bytes, FileState]:
+    """Read a whole file together with the state that belongs to just these bytes."""
+    with path.open("rb") as file:
+        stamp = Stamp.of(os.fstat(file.fileno()))
+        data = file.read()
+    return data, FileState(stamp, digest(data))
+
+
+def write_file(path: Path, data: bytes) -> bool:
+    """Make `data` the durable content of a file and tell whether it had to be written.
+
+    Raises:
+        OSError: it could not be written; what was there before is untouched.
+    """
+    if _holds(path, data):
+        return False
+    make_folder(path.parent)
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    temporary.unlink(missing_ok=True)
+    try:
+        # Exclusive creation: a symbolic link planted under the name is never followed.
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            temporary.chmod(path.stat().st_mode & 0o777)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+    return True
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Compare sizes first: a stream that grew need not be read to know that it differs."""
+    try:
+        return not path.is_symlink() and path.stat().st_size == len(data) and path.read_bytes() == data
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder and its parents, durably; one that exists is fine."""
+    missing: list[Path] = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def sync_file(path: Path) -> None:
+    """Make the content of a file durable that somebody else wrote."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Make names in a folder durable, where the system can do that."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _FOLDER_SYNC_UNSUPPORTED:
+            raise
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,100 @@
+"""The conversation folders of one root (conversation format 1.5, 1.6).
+
+A root is a folder that holds `conversations/`: the workspace's `.jp`, or the user's own folder for the
+workspace. Nothing inside the conversations is read here.
+"""
+
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from jp_lsp.conversation.directory_name import belongs_to, parse_directory_name
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.workspace.atomic import stamp_of
+
+ARCHIVE = ".archive"
+TRASH = ".trash"
+
+EVENTS = "events.json"
+BASE_CONFIG = "base_config.json"
+METADATA = "metadata.json"
+MANAGED = (METADATA, BASE_CONFIG, EVENTS)
+"""In the order of writing: a crash before the last one leaves an upgraded base with the old events."""
+
+RootName = Literal["silo", "workspace"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """One of the two places of conversations."""
+
+    name: RootName
+    path: Path
+
+    @property
+    def conversations(self) -> Path:
+        """The folder of live conversations."""
+        return self.path / "conversations"
+
+    def partition(self, *, is_archived: bool) -> Path:
+        """Give the folder of live or of archived conversations."""
+        return self.conversations / ARCHIVE if is_archived else self.conversations
+
+    def conversation_folders(self, *, is_archived: bool = False) -> dict[ConversationId, str]:
+        """Give for each conversation the name of one of its folders.
+
+        The folder is read twice: while another process renames a conversation, a single look may miss it.
+        """
+        partition = self.partition(is_archived=is_archived)
+        names = {*_folder_names(partition), *_folder_names(partition)}
+        return {
+            conversation: name
+            for name in sorted(names)
+            if (conversation := parse_directory_name(name)) is not None
+        }
+
+    def folders_of(self, conversation: ConversationId, *, is_archived: bool = False) -> list[Path]:
+        """List the folders of one conversation, the one with the newest stream first."""
+        partition = self.partition(is_archived=is_archived)
+        found = [partition / name for name in _folder_names(partition) if belongs_to(name, conversation)]
+        return sorted(found, key=lambda folder: (_stream_time(folder), folder.name), reverse=True)
+
+    def folder_of(self, conversation: ConversationId, *, is_archived: bool = False) -> Path | None:
+        """Give the folder of a conversation; of several, which a merge of branches leaves, the newest."""
+        found = self.folders_of(conversation, is_archived=is_archived)
+        if len(found) > 1:
+            _log.warning(
+                "%s has several folders for %s: %s; the newest is used",
+                self.path,
+                conversation,
+                ", ".join(folder.name for folder in found),
+            )
+        return found[0] if found else None
+
+    def is_taken(self, conversation: ConversationId) -> bool:
+        """Tell whether an id has a folder here, be it live, archived or in the trash."""
+        partitions = (self.conversations, self.conversations / ARCHIVE, self.conversations / TRASH)
+        return any(belongs_to(name, conversation) for each in partitions for name in _folder_names(each))
+
+
+def _folder_names(partition: Path) -> list[str]:
+    """List real folders; links are left out, because what they lead to is not the workspace's."""
+    try:
+        with os.scandir(partition) as entries:
+            return [
+                entry.name
+                for entry in entries
+                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+            ]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _stream_time(folder: Path) -> int:
+    """Give the time of the newer of the two stream files, zero without any."""
+    stamps = (stamp_of(folder / EVENTS), stamp_of(folder / BASE_CONFIG))
+    return max((stamp.modified for stamp in stamps if stamp is not None), default=0)

@@ -1,0 +1,148 @@
+"""The lock of one conversation, shared with other programs (conversation format 1.9).
+
+The lock is the kernel's `flock` on a small file, not the file: a file that a killed process left behind locks
+nothing. It is removed while the lock is still held, and whoever acquires looks whether the path still leads
+to the file that was locked, so that two can never hold locks on two files of one name.
+"""
+
+import errno
+import json
+import logging
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.workspace.atomic import make_folder
+from jp_lsp.workspace.paths import Roots
+
+if sys.platform != "win32":
+    import fcntl
+
+_ATTEMPTS = 100
+_UNSUPPORTED = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL})
+_LONGEST_NOTE = 4096
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Lock:
+    """A lock that this process holds; give it back with `release`."""
+
+    path: Path
+    _descriptor: int | None
+
+    def release(self) -> None:
+        """Remove the file and unlock, in this order; a second call does nothing."""
+        if self._descriptor is None:
+            return
+        descriptor, self._descriptor = self._descriptor, None
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            _log.warning("the lock file %s stays behind: %s", self.path, error)
+        finally:
+            os.close(descriptor)
+
+
+def lock_path(roots: Roots, conversation: ConversationId) -> Path:
+    """Give the lock file of a conversation: in the user's folder, or where another program put it."""
+    name = f"{conversation}.lock"
+    private, shared = roots.private / "locks" / name, roots.workspace.path / "locks" / name
+    return shared if shared.exists() and not private.exists() else private
+
+
+def acquire(path: Path, now: Timestamp, session: str | None = None) -> Lock | None:
+    """Take the lock at once, or give `None` while another holds it.
+
+    Raises:
+        OSError: the file or its folder cannot be made.
+    """
+    make_folder(path.parent)
+    for _ in range(_ATTEMPTS):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            if not _try_lock(descriptor, path):
+                os.close(descriptor)
+                return None
+            if _leads_to(path, descriptor):
+                _write_note(descriptor, now, session)
+                return Lock(path, descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+    return None
+
+
+def is_locked(path: Path) -> bool:
+    """Tell whether somebody holds the lock; a file that cannot be opened counts as held."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        return not _try_lock(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def describe_holder(path: Path) -> str | None:
+    """Say who holds the lock, as far as its file tells; `None` if nobody does."""
+    if not is_locked(path):
+        return None
+    try:
+        with path.open(encoding="utf-8") as file:
+            note = json.loads(file.read(_LONGEST_NOTE))
+        pid, since = note["pid"], note["acquired_at"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
+    return f"process {pid}, since {since}"
+
+
+def remove_orphans(folder: Path, now: Timestamp) -> int:
+    """Remove the lock files that nobody holds, and count them."""
+    removed = 0
+    for path in sorted(folder.glob("jp-c*.lock")):
+        if (lock := acquire(path, now)) is not None:
+            lock.release()
+            removed += 1
+    return removed
+
+
+def _try_lock(descriptor: int, path: Path) -> bool:
+    """Lock without waiting; where the system cannot lock, everybody gets the lock, with a warning."""
+    if sys.platform == "win32":
+        _log.warning("conversations are not locked on this system")
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
+        _log.warning("%s cannot be locked, going on without: %s", path, error)
+    return True
+
+
+def _leads_to(path: Path, descriptor: int) -> bool:
+    """Tell whether the path still leads to the locked file, and was not removed or replaced meanwhile."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(status, os.fstat(descriptor))
+
+
+def _write_note(descriptor: int, now: Timestamp, session: str | None) -> None:
+    """Say who we are; only people read it."""
+    note = {"pid": os.getpid(), **({} if session is None else {"session": session})}
+    note["acquired_at"] = now.rfc3339().replace("Z", "+00:00")
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, json.dumps(note, separators=(",", ":")).encode(), 0)

@@ -1,0 +1,169 @@
+"""Reads one conversation's files, from the right root and all of one moment (conversation format 1.4).
+
+The two stream files come from the root where the newer of them is newer; `metadata.json` is decided by
+itself. Readers take no lock, so a writer may rename the folder or replace a file meanwhile: then the read
+begins anew, and only a conversation that is not there twice is missing.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, cast
+
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.workspace.atomic import FileState, Stamp, read_file, stamp_of
+from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, MANAGED, METADATA, RootName
+from jp_lsp.workspace.paths import Roots
+
+Presence = Literal["user_local", "projected", "external"]
+"""In the user's folder only, in both roots, in the workspace only."""
+
+ManagedFile: TypeAlias = tuple[RootName, str]
+"""A root and a file name: folders change their names, so a path would not do."""
+
+_ATTEMPTS = 50
+
+_log = logging.getLogger(__name__)
+
+
+class UnreadableError(Exception):
+    """A conversation is there but its files cannot be used; the text says which and why."""
+
+
+class _MovedError(Exception):
+    """Somebody wrote meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The texts of a conversation, and the state of every managed file in both roots as it was seen."""
+
+    metadata: str
+    base_config: str | None
+    events: str
+    presence: Presence
+    states: Mapping[ManagedFile, FileState]
+
+
+def read_conversation(
+    roots: Roots, conversation: ConversationId, *, is_archived: bool = False
+) -> Reading | None:
+    """Read a conversation's files; `None` if there is no folder of it.
+
+    Raises:
+        UnreadableError: a file is missing or is not UTF-8.
+        OSError: a file cannot be read.
+    """
+    times_missing = 0
+    for _ in range(_ATTEMPTS):
+        folders: dict[RootName, Path] = {
+            root.name: folder
+            for root in roots.in_reading_order
+            if (folder := root.folder_of(conversation, is_archived=is_archived)) is not None
+        }
+        if not folders:
+            times_missing += 1
+            if times_missing == 2:
+                return None
+            continue
+        try:
+            return _read_once(folders)
+        except _MovedError:
+            continue
+    raise UnreadableError("its files change all the time; try again when the other program is done")
+
+
+def presence_of(roots: Roots, conversation: ConversationId) -> Presence | None:
+    """Tell where a live conversation is; `None` if nowhere."""
+    in_silo = roots.silo is not None and roots.silo.folder_of(conversation) is not None
+    in_workspace = roots.workspace.folder_of(conversation) is not None
+    return _presence(in_silo=in_silo, in_workspace=in_workspace)
+
+
+def _presence(*, in_silo: bool, in_workspace: bool) -> Presence | None:
+    if in_silo:
+        return "projected" if in_workspace else "user_local"
+    return "external" if in_workspace else None
+
+
+def _read_once(folders: Mapping[RootName, Path]) -> Reading:
+    before = _stamps(folders)
+    contents: dict[ManagedFile, bytes] = {}
+    states: dict[ManagedFile, FileState] = {}
+    for (root, name), stamp in before.items():
+        try:
+            contents[root, name], states[root, name] = read_file(folders[root] / name)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise _MovedError from error
+        if states[root, name].stamp != stamp:
+            raise _MovedError
+    if _stamps(folders) != before or not all(folder.is_dir() for folder in folders.values()):
+        raise _MovedError
+    stream_root = _newest(folders, before, (EVENTS, BASE_CONFIG))
+    metadata_root = _newest(folders, before, (METADATA,))
+    _warn_of_shorter_winner(stream_root, folders, contents)
+    presence = _presence(in_silo="silo" in folders, in_workspace="workspace" in folders)
+    base_config = contents.get((stream_root, BASE_CONFIG))
+    return Reading(
+        metadata=_text(folders[metadata_root], METADATA, contents.get((metadata_root, METADATA))),
+        base_config=None if base_config is None else _text(folders[stream_root], BASE_CONFIG, base_config),
+        events=_text(folders[stream_root], EVENTS, contents.get((stream_root, EVENTS))),
+        presence=cast(Presence, presence),
+        states=states,
+    )
+
+
+def _stamps(folders: Mapping[RootName, Path]) -> dict[ManagedFile, Stamp]:
+    return {
+        (root, name): stamp
+        for root, folder in folders.items()
+        for name in MANAGED
+        if (stamp := stamp_of(folder / name)) is not None
+    }
+
+
+def _newest(
+    folders: Mapping[RootName, Path], stamps: Mapping[ManagedFile, Stamp], names: tuple[str, ...]
+) -> RootName:
+    """Give the root whose newest of these files is newer; a missing file is as old as can be."""
+
+    def modified(root: RootName) -> int:
+        return max(stamps[root, name].modified if (root, name) in stamps else 0 for name in names)
+
+    return max(folders, key=modified)
+
+
+def _text(folder: Path, name: str, data: bytes | None) -> str:
+    if data is None:
+        raise UnreadableError(f"{name} is missing in {folder}")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise UnreadableError(
+            f"{name} in {folder} is not UTF-8: {error.reason} at byte {error.start}"
+        ) from error
+
+
+def _warn_of_shorter_winner(
+    winner: RootName, folders: Mapping[RootName, Path], contents: Mapping[ManagedFile, bytes]
+) -> None:
+    """A checkout makes an old copy the newer one (trap 53): it is read all the same, but not in silence."""
+    won = contents.get((winner, EVENTS), b"")
+    for root in folders:
+        lost = contents.get((root, EVENTS), b"")
+        if root != winner and len(lost) > len(won) and _entry_count(lost) > _entry_count(won):
+            _log.warning(
+                "%s has fewer entries than the older copy in %s; the newer file is used",
+                folders[winner],
+                folders[root],
+            )
+
+
+def _entry_count(data: bytes) -> int:
+    try:
+        parsed = json.loads(data)
+    except (ValueError, RecursionError):
+        return 0
+    return len(cast(list[object], parsed)) if isinstance(parsed, list) else 0

@@ -1,0 +1,199 @@
+"""Writes one conversation's files into both roots (conversation format 1.4, 1.7, 8.1).
+
+Before anything is written each file is compared with what this process last read or wrote: what somebody
+else changed is never overwritten. `metadata.json` is the exception, where changes of different fields can
+be brought together.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jp_lsp.conversation.directory_name import directory_name
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.workspace.atomic import (
+    FileState,
+    digest,
+    make_folder,
+    read_file,
+    stamp_of,
+    sync_folder,
+    write_file,
+)
+from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, MANAGED, METADATA, Root
+from jp_lsp.workspace.metadata import Metadata, MetadataError
+from jp_lsp.workspace.paths import Roots, copy_folder
+from jp_lsp.workspace.reading import ManagedFile
+from jp_lsp.workspace.trash import move_to_trash
+
+_log = logging.getLogger(__name__)
+
+
+class ConflictError(Exception):
+    """Somebody else changed or removed the files; nothing was written. The text says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataChange:
+    """What this process changes in the metadata: the title if `sets_title`, the activation if there is one."""
+
+    activated_at: Timestamp | None = None
+    title: str | None = None
+    sets_title: bool = False
+
+    def apply(self, metadata: Metadata) -> Metadata:
+        """Give the metadata with the change."""
+        if self.sets_title:
+            metadata = metadata.with_title(self.title)
+        return metadata if self.activated_at is None else metadata.with_activation(self.activated_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a save makes durable, taken at the moment it was asked for."""
+
+    change: MetadataChange
+    base_config: bytes
+    events: bytes
+
+
+@dataclass(slots=True)
+class ConversationWriter:
+    """The files of one locked conversation as this process last saw them.
+
+    `metadata` are those of the last read or write. `is_projected` says whether the workspace gets a copy
+    beside the user's own. Only one call at a time may run.
+    """
+
+    roots: Roots
+    conversation: ConversationId
+    metadata: Metadata
+    is_projected: bool
+    now: Callable[[], Timestamp]
+    states: dict[ManagedFile, FileState] = field(default_factory=lambda: {})
+
+    @property
+    def targets(self) -> tuple[Root, ...]:
+        """The roots that a save writes; the workspace alone where there is no other."""
+        if self.roots.silo is None:
+            return (self.roots.workspace,)
+        return (self.roots.silo, self.roots.workspace) if self.is_projected else (self.roots.silo,)
+
+    def write(self, snapshot: Snapshot) -> None:
+        """Make a snapshot durable.
+
+        Raises:
+            ConflictError: somebody else changed or removed the files.
+            OSError: the disk refused; each file is whole, old or new.
+        """
+        folders = {root: root.folder_of(self.conversation) for root in self.targets}
+        self._check_presence(folders)
+        for root, folder in folders.items():
+            if folder is None:
+                self._forget(root)
+            else:
+                self._check_files(root, folder)
+        metadata = snapshot.change.apply(self.metadata)
+        contents = {
+            METADATA: metadata.text.encode(),
+            BASE_CONFIG: snapshot.base_config,
+            EVENTS: snapshot.events,
+        }
+        self._import_external()
+        for root in self.targets:
+            self._write_root(root, metadata.title, contents)
+        self.metadata = metadata
+
+    def _check_presence(self, folders: Mapping[Root, Path | None]) -> None:
+        if self.states and not any(folders.values()):
+            raise ConflictError("conversation gone: its folder was removed or moved")
+
+    def _forget(self, root: Root) -> None:
+        """A folder that vanished from one root only is written again, as a checkout may have removed it."""
+        self.states = {key: state for key, state in self.states.items() if key[0] != root.name}
+
+    def _check_files(self, root: Root, folder: Path) -> None:
+        """Compare a root's files with what we know of them; metadata that somebody changed are taken over."""
+        for name in (BASE_CONFIG, EVENTS):
+            if self._differs(root, folder, name):
+                raise ConflictError(f"{folder / name} was changed by somebody else")
+        if not self._differs(root, folder, METADATA):
+            return
+        try:
+            data, state = read_file(folder / METADATA)
+            self.metadata = Metadata.parse(data.decode())
+        except (FileNotFoundError, MetadataError, UnicodeDecodeError) as error:
+            raise ConflictError(f"{folder / METADATA} was damaged by somebody else: {error}") from error
+        self.states[root.name, METADATA] = state
+
+    def _differs(self, root: Root, folder: Path, name: str) -> bool:
+        """Tell whether a file is not the one we know; equal bytes with another time are the same file."""
+        known = self.states.get((root.name, name))
+        stamp = stamp_of(folder / name)
+        if known is None or stamp is None:
+            return (known is None) != (stamp is None)
+        if stamp == known.stamp:
+            return False
+        _, state = read_file(folder / name)
+        if state.digest != known.digest:
+            return True
+        self.states[root.name, name] = state
+        return False
+
+    def _import_external(self) -> None:
+        """Copy a conversation that only the workspace has, with whatever else is in its folder."""
+        silo, workspace = self.roots.silo, self.roots.workspace
+        if silo is None or silo.folder_of(self.conversation) is not None:
+            return
+        if (source := workspace.folder_of(self.conversation)) is not None:
+            target = silo.conversations / source.name
+            copy_folder(source, target)
+            for name in MANAGED:
+                self._note(silo, target, name)
+
+    def _write_root(self, root: Root, title: str | None, contents: Mapping[str, bytes]) -> None:
+        folder = self._place(root, title)
+        for name, data in contents.items():
+            known = self.states.get((root.name, name))
+            if known is not None and known.digest == digest(data) and stamp_of(folder / name) == known.stamp:
+                continue
+            try:
+                write_file(folder / name, data)
+            finally:
+                # Also after a failure, which may have come behind the rename.
+                self._note(root, folder, name, data)
+
+    def _note(self, root: Root, folder: Path, name: str, expected: bytes | None = None) -> None:
+        """Remember a file that we wrote, unless something else stands there."""
+        if stamp_of(folder / name) is None:
+            return
+        data, state = read_file(folder / name)
+        if expected is None or data == expected:
+            self.states[root.name, name] = state
+
+    def _place(self, root: Root, title: str | None) -> Path:
+        """Give the conversation's one folder its present name; a rename takes unmanaged files along."""
+        target = root.conversations / directory_name(self.conversation, title)
+        others = [folder for folder in root.folders_of(self.conversation) if folder != target]
+        if not target.is_dir() and others:
+            others.pop(0).rename(target)
+            sync_folder(root.conversations)
+        for folder in others:
+            _log.warning("%s is a second folder of %s and goes to the trash", folder, self.conversation)
+            reason = f"{target.name} is the folder of the same conversation"
+            move_to_trash(folder, reason, self.now(), conversations=root.conversations)
+        make_folder(target)
+        return target
+
+
+def write_copy(folder: Path, metadata: Metadata, snapshot: Snapshot) -> None:
+    """Write a snapshot where it can do no harm: a whole conversation folder, to be moved back by a person.
+
+    Raises:
+        OSError: that was not possible either.
+    """
+    write_file(folder / METADATA, snapshot.change.apply(metadata).text.encode())
+    write_file(folder / BASE_CONFIG, snapshot.base_config)
+    write_file(folder / EVENTS, snapshot.events)
