@@ -158,7 +158,9 @@ def _assign_list(kind: ListOf, current: MaybeValue, path: Path, operation: _Oper
         assert isinstance(annotated, MergedList)
         return merge_lists(held, annotated)
     items = _items(kind.item, operation, at)
-    return replace(held, items=(*held.items, *items)) if operation.merges else MergedList(items)
+    if operation.merges:
+        return replace(held, items=(*held.items, *items))
+    return MergedList(items, "replace" if kind.rule == "replace" else None)
 
 
 def _items(kind: Kind, operation: _Operation, at: Path) -> tuple[Value, ...]:

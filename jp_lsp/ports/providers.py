@@ -1,8 +1,43 @@
-"""The port towards the set of vendors."""
+"""The port towards the set of vendors, and what a user may set for each."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from jp_lsp.ports.provider import ModelId, Provider
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """`providers.llm.<id>` (config-and-tools 2.5). Every vendor reads the members that concern it.
+
+    `api_key_env` and `base_url_env` name environment variables; a base URL from the environment wins.
+    `app_name` and `app_referrer` are how the program presents itself to a vendor that asks.
+    """
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    base_url_env: str | None = None
+    beta_headers: tuple[str, ...] = ()
+    chain_on_max_tokens: bool = True
+    app_name: str = "JP"
+    app_referrer: str | None = None
+
+
+PROVIDER_DEFAULTS: Mapping[str, ProviderSettings] = {
+    "anthropic": ProviderSettings("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    "cerebras": ProviderSettings("https://api.cerebras.ai", "CEREBRAS_API_KEY"),
+    "compatible": ProviderSettings(None, "COMPATIBLE_API_KEY"),
+    "deepseek": ProviderSettings("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+    "google": ProviderSettings("https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY"),
+    "llamacpp": ProviderSettings("http://127.0.0.1:8080", "LLAMACPP_API_KEY"),
+    "lmstudio": ProviderSettings("http://localhost:1234", "LMSTUDIO_API_KEY"),
+    "ollama": ProviderSettings("http://localhost:11434", "OLLAMA_API_KEY"),
+    "openai": ProviderSettings("https://api.openai.com", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    "openrouter": ProviderSettings("https://openrouter.ai", "OPENROUTER_API_KEY"),
+    "xai": ProviderSettings("https://api.x.ai", "XAI_API_KEY"),
+}
+"""What holds for a vendor where the user has set nothing."""
 
 
 class Providers(Protocol):

@@ -97,7 +97,9 @@ def _message(level: JsonObject) -> str:
         if isinstance(value, str) and value.strip():
             return value.strip()
     # FastAPI servers: a list of problems, each with `msg`.
-    return "; ".join(text for item in as_list(level.get("detail")) if (text := as_text(as_object(item).get("msg"))))
+    return "; ".join(
+        text for item in as_list(level.get("detail")) if (text := as_text(as_object(item).get("msg")))
+    )
 
 
 def _words(level: JsonObject) -> Iterator[str]:

@@ -5,7 +5,7 @@ take several requests (Anthropic's continuations). `run` connects it to the netw
 is tested with recorded bytes, and every fault of a network once, here.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
@@ -54,7 +54,7 @@ class Exchange(Protocol):
 
 async def run(
     exchange: Exchange, http: VendorHttp, path: str, observer: CycleObserver
-) -> AsyncIterator[StreamEvent]:
+) -> AsyncGenerator[StreamEvent, None]:
     """Carry an exchange out. Closing this iterator closes the connection at once.
 
     The event that ends the answer is given after the connection is closed, and after usage was reported, so

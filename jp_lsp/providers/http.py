@@ -11,7 +11,7 @@ the server must be up long before anybody asks a model anything.
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -105,7 +105,7 @@ class VendorHttp:
 
     async def stream(
         self, path: str, body: JsonObject, observer: CycleObserver, *, accept: str = "text/event-stream"
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """Send a body and give the bytes of the answer as they arrive, decompressed.
 
         Closing this iterator closes the connection at once, without reading what is left.
@@ -212,7 +212,10 @@ class VendorHttp:
         said = self.mask(str(error)) or type(error).__name__
         match error:
             case httpx.ConnectTimeout() | httpx.PoolTimeout():
-                kind, message = FailureKind.TIMEOUT, f"no connection to {self.address} in {_CONNECT_TIMEOUT:g} s"
+                kind, message = (
+                    FailureKind.TIMEOUT,
+                    f"no connection to {self.address} in {_CONNECT_TIMEOUT:g} s",
+                )
             case httpx.TimeoutException():
                 kind, message = FailureKind.TIMEOUT, f"{self.address} did not answer in time"
             case httpx.ConnectError() | httpx.ProxyError() | httpx.UnsupportedProtocol():

@@ -110,4 +110,6 @@ class SseDecoder:
 
     def _check_size(self) -> None:
         if self._pieces_size + self._data_size > self._max_event_size:
-            raise EventTooLargeError(f"one event of the stream is longer than {self._max_event_size} characters")
+            raise EventTooLargeError(
+                f"one event of the stream is longer than {self._max_event_size} characters"
+            )

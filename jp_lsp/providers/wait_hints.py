@@ -41,7 +41,8 @@ def wait_from_text(message: str, body: str = "") -> float | None:
         return float(match[1]) or None
     if match := _IN_WORDS.search(message):
         seconds = sum(
-            float(number) * _UNIT_SECONDS["ms" if unit.lower().startswith(("ms", "mil")) else unit[:1].lower() or "s"]
+            float(number)
+            * _UNIT_SECONDS["ms" if unit.lower().startswith(("ms", "mil")) else unit[:1].lower() or "s"]
             for number, unit in _WORD_PART.findall(match[1])
         )
         return float(math.ceil(seconds)) or None if math.isfinite(seconds) else None

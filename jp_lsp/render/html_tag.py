@@ -17,6 +17,7 @@ _TAG = re.compile(
     r"""|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>\Z"""
     r"""|<[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+>\Z"""
 )
+_AUTOLINK_HEAD = re.compile("<[A-Za-z][A-Za-z0-9+.-]{1,31}:")
 _DECLARATION = re.compile("<![A-Za-z]")
 _COMMENT, _CDATA = "<!--", "<![CDATA["
 _SIZE_MAX = 4096
@@ -68,6 +69,8 @@ class TagReader:
         character = text[position]
         if character == "?":
             self._terminator = "?>"
+            self._pieces = ["<?"]
+            return position + 1
         elif not ((character.isascii() and character.isalpha()) or character in "/!"):
             self.verdict = "text"
             return position
@@ -123,13 +126,18 @@ class TagReader:
                 self._decide_text()
         elif self._is_after_equals():
             self._quote = found[0]
-        elif "@" not in text[position : found.start()]:
+        elif not _AUTOLINK_HEAD.match("".join(self._pieces)):
             self._decide_text()
         return found.end()
 
     def _is_after_equals(self) -> bool:
-        read = "".join(self._pieces)[:-1].rstrip()
-        return read.endswith("=")
+        """Tell whether the quote that was just read begins the value of an attribute."""
+        before = self._pieces[-1][:-1].rstrip()
+        for piece in reversed(self._pieces[:-1]):
+            if before:
+                break
+            before = piece.rstrip()
+        return before.endswith("=")
 
     def _decide_text(self) -> None:
         self.verdict = "unknown" if _AMBIGUOUS.search("".join(self._pieces)) else "text"

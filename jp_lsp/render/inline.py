@@ -5,7 +5,7 @@ when all of it is there. `InlineTracker` reads the paragraph once, in pieces of 
 such place. It may hold back too much, never too little. Two things make that simple:
 
 - Where it cannot tell which of two readings is right (a link target that turns out to be none, but holds
-  characters that would mean something outside of one), it gives up: `stuck`, until the paragraph ends.
+  characters that would mean something outside of one), it gives up until the paragraph ends.
 - What never closes is held until the paragraph ends, so the meaning of text behind it does not matter.
 
 Each character is looked at once, and the work for a run is bounded by the limit on open runs.
@@ -22,7 +22,7 @@ from jp_lsp.render.html_tag import TagReader
 _SPECIAL = re.compile(r"[`*_~^\[\]<\\!]")
 _AMBIGUOUS = re.compile(r"[`*_~^\[\]<\\]")
 _BACKTICKS = re.compile("`+")
-_TARGET_STOP = re.compile(r"""[()\\"'<>\s]""")
+_TARGET_STOP = re.compile(r"""[()\\"'<>]""")
 _LABEL_STOP = re.compile(r"[\[\]\\]")
 _TARGET = re.compile(
     r"""(?:<(?:[^<>\n\\]|\\.)*>|(?!<)[^\s\x00-\x1f\x7f]*)"""
@@ -36,12 +36,16 @@ _TARGET_SIZE_MAX = 4096
 
 @dataclass(slots=True)
 class _Bracket:
-    """An open `[`, or `![` of an image; `may_link` is false once a link was made inside it."""
+    """An open `[`, or `![` of an image.
+
+    `may_link` is false once a link was made inside it, `is_doubtful` true once there may have been one.
+    """
 
     start: int
     is_image: bool
     bottom: int
     may_link: bool = True
+    is_doubtful: bool = False
 
 
 class InlineTracker:
@@ -50,7 +54,6 @@ class InlineTracker:
     def __init__(self) -> None:
         self.size = 0
         """How many characters were read."""
-        self.stuck = False
         self._mode: Callable[[str, int], int] = self._text
         self._start = 0
         self._before = ""
@@ -65,6 +68,7 @@ class InlineTracker:
         self._target_size = 0
         self._depth = 0
         self._quote = ""
+        self._skips = False
 
     @property
     def safe(self) -> int:
@@ -133,7 +137,7 @@ class InlineTracker:
                 self._mode = self._bang
         return found.end()
 
-    def _stuck(self, text: str, _position: int) -> int:
+    def _until_the_end(self, text: str, _position: int) -> int:
         return len(text)
 
     def _back_to_text(self, before: str) -> None:
@@ -142,9 +146,8 @@ class InlineTracker:
 
     def _give_up(self) -> None:
         """Hold everything from the first open construct on until the paragraph ends."""
-        self._start = self.safe
-        self._mode = self._stuck
-        self.stuck = True
+        self._start = min(self._start, self.safe)
+        self._mode = self._until_the_end
 
     # Code spans: a run of backticks up to the next run of the same size.
 
@@ -231,6 +234,7 @@ class InlineTracker:
     def _after_bracket(self, text: str, position: int) -> int:
         closed = self._closed
         if closed is None or not closed.may_link or text[position] not in "([":
+            self._may_have_linked()
             self._closed = None
             self._back_to_text("]")
             return position
@@ -238,18 +242,22 @@ class InlineTracker:
         self._target_size = 0
         self._depth = 0
         self._quote = ""
+        self._skips = False
         self._mode = self._in_target if text[position] == "(" else self._in_label
         return position + 1
 
     def _in_target(self, text: str, position: int) -> int:
         """Read `(target "title")` up to its closing parenthesis."""
+        if self._skips:
+            self._skips = False
+            return self._take_target(text[position], position + 1)
         found = _TARGET_STOP.search(text, position)
         if found is None:
             return self._take_target(text[position:], len(text))
         end, character = found.end(), found[0]
-        if self._target and self._target[-1].endswith("\\") and not self._ends_escaped():
-            return self._take_target(text[position:end], end)
-        if self._quote:
+        if character == "\\":
+            self._skips = True
+        elif self._quote:
             if character == self._quote:
                 self._quote = ""
         elif character in "\"'" and self._is_after_space(text[position : found.start()]):
@@ -274,26 +282,31 @@ class InlineTracker:
             self._give_up()
         return end
 
-    def _ends_escaped(self) -> bool:
-        """Tell whether the backslash at the end of the target is itself escaped."""
-        text = "".join(self._target)
-        return (len(text) - len(text.rstrip("\\"))) % 2 == 0
-
     def _is_after_space(self, piece: str) -> bool:
         if piece:
             return piece[-1].isspace()
         return bool(self._target) and self._target[-1][-1].isspace()
 
     def _end_target(self, target: str) -> None:
-        closed, self._closed = self._closed, None
-        self._back_to_text(")")
-        if _TARGET.match(target.strip()):
-            if closed is not None and not closed.is_image:
-                # There are no links in links: what encloses this one stays text.
-                for bracket in self._brackets:
-                    bracket.may_link = bracket.may_link and bracket.is_image
-        elif _AMBIGUOUS.search(target):
+        closed = self._closed
+        is_valid = _TARGET.match(target.strip()) is not None
+        is_doubtful = closed is not None and closed.is_doubtful
+        if (is_doubtful or not is_valid) and _AMBIGUOUS.search(target):
             self._give_up()
+            return
+        if not is_valid or is_doubtful:
+            self._may_have_linked()
+        elif closed is not None and not closed.is_image:
+            # There are no links in links: what encloses this one stays text.
+            for bracket in self._brackets:
+                bracket.may_link = bracket.may_link and bracket.is_image
+        self._closed = None
+        self._back_to_text(")")
+
+    def _may_have_linked(self) -> None:
+        """Note that the brackets just closed are a link if their text is defined somewhere."""
+        for bracket in self._brackets:
+            bracket.is_doubtful = True
 
     def _in_label(self, text: str, position: int) -> int:
         """Read `[label]` behind the text of a link."""
@@ -303,10 +316,9 @@ class InlineTracker:
         self._take_target(text[position : found.start()], found.end())
         if found[0] != "]" or _AMBIGUOUS.search("".join(self._target)):
             # Whether the label is defined anywhere is not known, so its text may be live.
-            self._closed, closed = None, self._closed
-            self._start = closed.start if closed is not None else self._start
             self._give_up()
         else:
+            self._may_have_linked()
             self._closed = None
             self._back_to_text("]")
         return found.end()

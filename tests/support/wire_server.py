@@ -1,7 +1,7 @@
 """A small server on our own wire, to be run as a process of its own by tests and benchmarks.
 
-It has a method for each nasty thing that a client or a handler can do. What it learns at its end is appended to
-the file that `WIRE_MARKS` names, a word a line.
+It has a method for each nasty thing that a client or a handler can do. What a test must learn beside the wire is
+written to standard error, as lines that begin with `mark`.
 """
 
 import os
@@ -13,8 +13,9 @@ with collector_paused():
     import subprocess
     import sys
     import time
-    from pathlib import Path
     from typing import TYPE_CHECKING
+
+    from lsprotocol import types
 
     from jp_lsp.server.lifecycle import ClosingReason
     from jp_lsp.server.logs import set_up_logging
@@ -30,9 +31,8 @@ with collector_paused():
 
 
 def mark(word: str) -> None:
-    if path := os.environ.get("WIRE_MARKS"):
-        with Path(path).open("a", encoding="utf-8") as marks:
-            marks.write(f"{word}\n")
+    """Tell the test something that does not go over the wire."""
+    os.write(2, f"mark {word}\n".encode())
 
 
 def strict_model() -> "type[BaseModel]":
@@ -59,7 +59,7 @@ async def send_chunks(params: dict[str, object]) -> object:
         server.protocol.notify_raw(
             "$/progress", {"token": params["token"], "value": {"seq": index, "type": "text", "md": text}}
         )
-        if index % 64 == 63 and server.protocol.out is not None:
+        if index % 64 == 63 and server.protocol.out is not None and not params.get("flood"):
             await server.protocol.out.drained()
     return {"sent": count}
 
@@ -109,6 +109,10 @@ def pollute(_params: object) -> object:
     return {"inherited": child.stdout.strip(), "stdin": given.decode()}
 
 
+def hover(params: types.HoverParams) -> types.Hover:
+    return types.Hover(server.workspace.get_text_document(params.text_document.uri).source)
+
+
 async def on_closing(reason: ClosingReason) -> None:
     mark(f"closing:{reason.value}")
     await asyncio.sleep(float(os.environ.get("WIRE_CLOSING_SECONDS", "0")))
@@ -116,6 +120,8 @@ async def on_closing(reason: ClosingReason) -> None:
 
 
 server.on_closing = on_closing
+server.feature(types.TEXT_DOCUMENT_HOVER)(hover)
+server.protocol.register_method("jp/mark", None, lambda params: mark(params["word"]))
 server.protocol.register_method("jp/echo", None, lambda params: params)
 server.protocol.register_method("jp/strict", strict_model, lambda params: params)
 server.protocol.register_method("jp/crash", None, crash)

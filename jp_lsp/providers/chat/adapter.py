@@ -1,21 +1,18 @@
 """A chat-completions server behind the provider port."""
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from jp_lsp.conversation.json_value import JsonObject
-from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails, ModelId, ProviderError
-from jp_lsp.providers.chat.decode import ChatDecoder
+from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails, ModelId
 from jp_lsp.providers.chat.dialect import Dialect
 from jp_lsp.providers.chat.encode import encode
+from jp_lsp.providers.chat.exchange import ChatExchange
 from jp_lsp.providers.exchange import run
-from jp_lsp.providers.failure import classify_response
-from jp_lsp.providers.http import RefusedResponse, VendorHttp
+from jp_lsp.providers.http import VendorHttp
 from jp_lsp.providers.model_list import asking
 from jp_lsp.providers.once import OnceLog
-from jp_lsp.turn.failure import StreamFailure
-from jp_lsp.turn.stream_event import StreamEvent, Usage
+from jp_lsp.turn.stream_event import StreamEvent
 
 _log = logging.getLogger(__name__)
 
@@ -41,11 +38,18 @@ class ChatProvider:
         wanted = ModelId(self._dialect.provider, name)
         return next((model for model in await self.models() if model.id == wanted), ModelDetails(wanted))
 
-    async def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncIterator[StreamEvent]:
+    async def stream(
+        self, request: CycleRequest, observer: CycleObserver
+    ) -> AsyncGenerator[StreamEvent, None]:
         """Send one request and give its events."""
         encoded = encode(request, self._dialect)
         self._warnings.warn(encoded.warnings)
-        exchange = ChatExchange(encoded.body, request, self._dialect, now=self._http.now)
+        exchange = ChatExchange(
+            encoded.body,
+            self._dialect,
+            structured=request.thread.schema is not None,
+            now=self._http.now,
+        )
         async with aclosing(run(exchange, self._http, self._dialect.chat_path, observer)) as events:
             async for event in events:
                 yield event

@@ -41,7 +41,12 @@ class ChatDecoder:
     """Takes one response. After `is_finished` it gives nothing more."""
 
     def __init__(
-        self, errors: VendorErrors, *, structured: bool = False, scans_tags: bool = False, reuses_indices: bool = False
+        self,
+        errors: VendorErrors,
+        *,
+        structured: bool = False,
+        scans_tags: bool = False,
+        reuses_indices: bool = False,
     ) -> None:
         self._errors = errors
         self._content_kind: Literal["message", "structured"] = "structured" if structured else "message"
@@ -103,7 +108,9 @@ class ChatDecoder:
             if name == "error":
                 events += self._fail(data)
             else:
-                _log.warning("%s sent a chunk that is not JSON (%d characters)", self._errors.provider, len(data))
+                _log.warning(
+                    "%s sent a chunk that is not JSON (%d characters)", self._errors.provider, len(data)
+                )
             return
         chunk = as_object(payload)
         self._note_usage(chunk)

@@ -42,7 +42,11 @@ def build_messages(thread: Thread, dialect: Dialect, *, prefills: bool) -> tuple
         history.add(item.event.kind)
     messages += history.finished()
     last = messages[-1] if messages else {}
-    if last.get("role") == "assistant" and "tool_calls" not in last and not (prefills and last.get("content")):
+    if (
+        last.get("role") == "assistant"
+        and "tool_calls" not in last
+        and not (prefills and last.get("content"))
+    ):
         messages.append({"role": "user", "content": CONTINUE})
     return messages, left_out
 
@@ -67,8 +71,10 @@ class _Texts:
         self._pieces: list[str] = []
 
     def add(self, text: str, *, continues: bool) -> None:
-        """Add a piece. One that directly follows its own kind is the same region and runs on (an answer that
-        was interrupted and continued); one with something else in between is a paragraph of its own.
+        """Add a piece.
+
+        One that directly follows its own kind is the same region and runs on: an answer that was interrupted
+        and continued. One with something else in between is a paragraph of its own.
         """
         if continues and self._pieces:
             self._pieces[-1] += text

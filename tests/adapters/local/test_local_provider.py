@@ -70,7 +70,7 @@ class Bench:
     def request(self, **parts: object) -> CycleRequest:
         asked = ThreadEvent(ConversationEvent(Timestamp(1), ChatRequest("hi")), "local")
         thread = Thread(("Be brief.",), (), (asked,), None, Timestamp(1))
-        return replace(CycleRequest(describe_model(self.settings), thread), **parts)  # type: ignore[arg-type]  # field names and values of the cases
+        return replace(CycleRequest(describe_model(self.settings), thread, ModelParameters()), **parts)  # type: ignore[arg-type]  # field names and values of the cases
 
     async def ask(self, request: CycleRequest | None = None) -> list[StreamEvent]:
         return [event async for event in self.provider.stream(request or self.request(), Observer())]
@@ -285,12 +285,14 @@ async def test_another_model_is_not_answered_for(tmp_path: Path) -> None:
 @pytest.mark.requirement("T06")
 async def test_closing_the_provider_ends_the_child_and_the_connection(tmp_path: Path) -> None:
     with open_gate() as gate:
-        async with open_bench(tmp_path, keep_alive=0.01, port=gate.port) as bench:
-            async with aclosing(bench.provider.stream(bench.request(), Observer())) as events:
-                assert await anext(events) == KeepAlive()
-                await gate.wait_for_child()
-                gate.let_load()
-                while await anext(events) == KeepAlive():
-                    pass
+        async with (
+            open_bench(tmp_path, keep_alive=0.01, port=gate.port) as bench,
+            aclosing(bench.provider.stream(bench.request(), Observer())) as events,
+        ):
+            assert await anext(events) == KeepAlive()
+            await gate.wait_for_child()
+            gate.let_load()
+            while await anext(events) == KeepAlive():
+                assert not bench.backends
         await gate.wait_for_end()
         assert bench.backends[0].is_closed

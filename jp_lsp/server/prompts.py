@@ -1,0 +1,209 @@
+"""PromptBroker: the one visible question of a client, and those that wait behind it.
+
+A question goes out as `jp/prompt` where the client knows its kind, else as `window/showMessageRequest`,
+which every client knows. Whoever answers first counts: the prompt, an older notification that is still on
+the screen, or `jp/answer`. What comes after that is ignored (query pipeline 3.9, 4.5, 4.6).
+"""
+
+import logging
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.protocol.prompt import AnswerParams
+from jp_lsp.server import from_wire, to_wire
+from jp_lsp.server.message_request import MessageRequest, OtherLevel, UnknownAnswer, message_requests
+from jp_lsp.server.wire_error import METHOD_NOT_FOUND, ClientAnswerError
+from jp_lsp.turn.decision import Decision, DecisionId
+from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
+
+_log = logging.getLogger(__name__)
+
+Answer = Answered | Dismissed | AskFailed
+Closing = Literal["answered", "superseded", "withdrawn"]
+
+TOO_FAST = 0.05
+"""Seconds within which no person answers; a client that answers null this fast twice shows nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptWays:
+    """What the client can show.
+
+    Attributes:
+        kinds: the kinds of `jp/prompt` that it knows.
+        max_actions: how many buttons it shows at once; `None` for all.
+    """
+
+    kinds: frozenset[str] = frozenset()
+    max_actions: int | None = None
+
+
+@dataclass(slots=True)
+class _Open:
+    """A decision that nobody has answered yet."""
+
+    decision: Decision
+    answer: Callable[[Answer], None]
+    on_shown: Callable[[Decision], None]
+    on_closed: Callable[[DecisionId, Closing], None]
+    was_shown: bool = False
+    unknown_answers: int = field(default=0)
+
+
+class PromptBroker:
+    """Shows the decisions of all queries of one client, one at a time.
+
+    Args:
+        ask: sends a request to the client; awaiting it gives the answer or raises `ClientAnswerError`.
+        spawn: runs a wait for an answer.
+        ways: what the client can show.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[str, JsonObject], Awaitable[JsonValue]],
+        spawn: Callable[[Callable[[], Awaitable[None]]], None],
+        ways: PromptWays,
+    ) -> None:
+        self.can_prompt = True
+        self._ask = ask
+        self._spawn = spawn
+        self._ways = ways
+        self._open: dict[DecisionId, _Open] = {}
+        self._waiting: deque[DecisionId] = deque()
+        self._visible: DecisionId | None = None
+        self._fast_nulls = 0
+
+    @property
+    def open_decisions(self) -> tuple[Decision, ...]:
+        """Everything that waits for an answer, in the order of the questions."""
+        return tuple(entry.decision for entry in self._open.values())
+
+    def ask(
+        self,
+        decision: Decision,
+        answer: Callable[[Answer], None],
+        on_shown: Callable[[Decision], None],
+        on_closed: Callable[[DecisionId, Closing], None],
+    ) -> None:
+        """Queue a question. Its answer is given once; `on_closed` comes for each that was shown."""
+        self._open[decision.id] = _Open(decision, answer, on_shown, on_closed)
+        if decision.is_urgent:
+            self._waiting.appendleft(decision.id)
+            self._supersede_visible(decision.id)
+        else:
+            self._waiting.append(decision.id)
+        self._show_next()
+
+    def withdraw(self, decision: DecisionId, how: Closing) -> None:
+        """Close a question; what the client still says about it is ignored."""
+        entry = self._open.pop(decision, None)
+        if entry is None:
+            return
+        if decision in self._waiting:
+            self._waiting.remove(decision)
+        if self._visible == decision:
+            self._visible = None
+        if entry.was_shown:
+            entry.on_closed(decision, how)
+        self._show_next()
+
+    def answer(self, params: AnswerParams) -> None:
+        """Take a `jp/answer`; one for a closed question, or with an unknown action, changes nothing."""
+        entry = self._open.get(DecisionId(params.decision_id))
+        if entry is None:
+            _log.debug("an answer came for %s, which is closed", params.decision_id)
+            return
+        try:
+            given = from_wire.answer(entry.decision, params)
+        except UnknownAnswer as problem:
+            _log.warning("jp/answer was not understood: %s", problem)
+            return
+        self._settle(entry, given)
+
+    def _supersede_visible(self, newcomer: DecisionId) -> None:
+        """Put the visible question back behind an urgent one; it stays open (4.6)."""
+        if self._visible is None:
+            return
+        entry = self._open[self._visible]
+        self._waiting.remove(newcomer)
+        self._waiting.appendleft(self._visible)
+        self._waiting.appendleft(newcomer)
+        self._visible = None
+        entry.on_closed(entry.decision.id, "superseded")
+        entry.was_shown = False
+
+    def _show_next(self) -> None:
+        if self._visible is not None or not self._waiting:
+            return
+        entry = self._open[self._waiting.popleft()]
+        self._visible = entry.decision.id
+        entry.was_shown = True
+        entry.on_shown(entry.decision)
+        if (params := to_wire.prompt(entry.decision, self._ways.kinds)) is not None:
+            self._spawn(lambda: self._put_as_prompt(entry, params))
+        elif entry.decision.choices:
+            levels = message_requests(entry.decision, self._ways.max_actions)
+            self._spawn(lambda: self._put_as_message(entry, levels))
+        else:
+            self._settle(entry, AskFailed(entry.decision.id, "this client has no way to ask for a text"))
+
+    async def _put_as_prompt(self, entry: _Open, params: JsonObject) -> None:
+        while self._is_open(entry):
+            try:
+                self._settle(entry, from_wire.prompt_answer(entry.decision, await self._ask("jp/prompt", params)))
+            except ClientAnswerError as refusal:
+                self._failed(entry, refusal)
+            except UnknownAnswer as problem:
+                self._not_understood(entry, problem)
+
+    async def _put_as_message(self, entry: _Open, levels: tuple[MessageRequest, ...]) -> None:
+        level = levels[0]
+        while self._is_open(entry):
+            asked_at = time.monotonic()
+            try:
+                result = await self._ask("window/showMessageRequest", level.params())
+                given = level.read(result)
+            except ClientAnswerError as refusal:
+                self._failed(entry, refusal)
+            except UnknownAnswer as problem:
+                self._not_understood(entry, problem)
+            else:
+                if isinstance(given, OtherLevel):
+                    level = levels[given.level]
+                    continue
+                self._note_speed(result, time.monotonic() - asked_at)
+                self._settle(entry, given)
+
+    def _is_open(self, entry: _Open) -> bool:
+        return self._open.get(entry.decision.id) is entry
+
+    def _settle(self, entry: _Open, given: Answer) -> None:
+        """Give an answer on, once. The asker withdraws the question, which shows the next one."""
+        if self._is_open(entry):
+            entry.answer(given)
+            self.withdraw(entry.decision.id, "answered")
+
+    def _failed(self, entry: _Open, refusal: ClientAnswerError) -> None:
+        if refusal.code == METHOD_NOT_FOUND:
+            _log.warning("the client cannot show questions: %s", refusal.message)
+            self.can_prompt = False
+        self._settle(entry, AskFailed(entry.decision.id, refusal.message))
+
+    def _not_understood(self, entry: _Open, problem: UnknownAnswer) -> None:
+        """Ask once more; after that it counts as dismissed."""
+        _log.warning("an answer of the client was not understood: %s", problem)
+        entry.unknown_answers += 1
+        if entry.unknown_answers > 1:
+            self._settle(entry, Dismissed(entry.decision.id))
+
+    def _note_speed(self, result: JsonValue, seconds: float) -> None:
+        """Notice a client that answers null to everything without showing it (trap 46)."""
+        self._fast_nulls = self._fast_nulls + 1 if result is None and seconds < TOO_FAST else 0
+        if self._fast_nulls >= 2:
+            _log.warning("the client answers questions with null at once; it is not asked again")
+            self.can_prompt = False
