@@ -6,9 +6,10 @@ names are matched against the schema, and for entries of maps against the entrie
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from jp_lsp.config.assign import AssignmentError, assign_path, parse_json
-from jp_lsp.config.kind import Kind, ListOf, MapOf, Table, Variant, entry_kind
+from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text, Variant, entry_kind
 from jp_lsp.config.layer import Change, Layer, Origin, Step
 from jp_lsp.config.problem import Problem, dotted, nearest
 from jp_lsp.config.schema import SCHEMA, leaf_keys
@@ -61,15 +62,17 @@ def _paths(kind: Kind, words: str, existing: MaybeValue) -> Iterator[tuple[str, 
     """Give the ways on which all words can be used up, most likely first."""
     match kind:
         case Table():
-            known = {name: key.kind for name, key in kind.keys.items() if key.assignable}
-            for name, key in kind.keys.items():
-                known.update(dict.fromkeys(key.spellings, key.kind))
-                del name
+            known = {
+                spelling: key.kind
+                for name, key in kind.keys.items()
+                if key.assignable
+                for spelling in (name, *key.spellings)
+            }
             yield from _members(known, words, existing)
             if kind.unknown == "collect" and words:
                 yield (words,)
-        case Variant() if isinstance(kind.table, Table):
-            yield from _members({name: key.kind for name, key in kind.table.keys.items()}, words, existing)
+        case Variant():
+            yield from _paths(kind.table, words, existing)
         case MapOf():
             if kind.whole:
                 return
@@ -84,8 +87,12 @@ def _paths(kind: Kind, words: str, existing: MaybeValue) -> Iterator[tuple[str, 
             index, _, rest = words.partition("_")
             if index.isdecimal():
                 yield from ((index, *path) for path in (_paths(kind.item, rest, ABSENT) if rest else ((),)))
-        case _:
+        case FreeJson():
+            yield (words,)
+        case Leaf() | Text():
             return
+        case _:
+            assert_never(kind)
 
 
 def _members(known: Mapping[str, Kind], words: str, existing: MaybeValue) -> Iterator[tuple[str, ...]]:

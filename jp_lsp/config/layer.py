@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Literal, TypeAlias
 
-from jp_lsp.config.value import EMPTY, Partial, Path
+from jp_lsp.config.value import Partial, Path
 from jp_lsp.conversation.json_value import JsonValue
 
 LayerKind = Literal[
@@ -97,5 +97,3 @@ class Change:
 
 
 Source: TypeAlias = Layer | Change
-
-NOTHING = Layer(Origin("defaults", "nothing"), (Step(Origin("defaults", "nothing"), EMPTY),))

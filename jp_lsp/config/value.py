@@ -7,7 +7,7 @@ ever changed; every step of loading makes new values (config-and-tools 1.9, 10.1
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
@@ -106,10 +106,37 @@ def with_value(tree: Partial, path: Path, value: MaybeValue) -> Partial:
     name = path[0]
     if not isinstance(name, str):
         raise TypeError(f"{name!r} is no name of a key")
-    inner = value if len(path) == 1 else with_value(entries_of(tree.get(name, ABSENT)), path[1:], value)
+    inner = value
+    if len(path) > 1:
+        held = tree.get(name, ABSENT)
+        inner = with_value(entries_of(held), path[1:], value)
+        if isinstance(held, MergedMap):
+            inner = replace(held, entries=inner)
     if inner is ABSENT:
         return {key: member for key, member in tree.items() if key != name}
     return {**tree, name: inner}
+
+
+def existing_path(tree: MaybeValue, key: str) -> Path | None:
+    """Split a dotted key into the names that lead to a value of `tree`; names may have dots themselves."""
+    names = key.split(".")
+    if isinstance(tree, MergedList):
+        if not names[0].isdecimal() or int(names[0]) >= len(tree.items):
+            return None
+        return _joined(int(names[0]), tree.items[int(names[0])], names[1:])
+    members = entries_of(tree)
+    for end in range(len(names), 0, -1):
+        name = ".".join(names[:end])
+        if name in members and (path := _joined(name, members[name], names[end:])) is not None:
+            return path
+    return None
+
+
+def _joined(segment: Segment, member: Value, rest: list[str]) -> Path | None:
+    if not rest:
+        return (segment,)
+    path = existing_path(member, ".".join(rest))
+    return None if path is None else (segment, *path)
 
 
 def same(left: MaybeValue, right: MaybeValue) -> bool:

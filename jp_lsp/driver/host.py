@@ -37,10 +37,10 @@ class QueryHost:
         self._jitter = jitter
         self._tasks: TaskGroup | None = None
         self._closing = anyio.Event()
-        self._running: dict[str, QueryRunner] = {}
+        self._running: dict[int | str, QueryRunner] = {}
         self._conversations: dict[ConversationId, QueryRunner] = {}
         self._used_last: ConversationId | None = None
-        self._latched: dict[str, tuple[Pressed, float]] = {}
+        self._latched: dict[int | str, tuple[Pressed, float]] = {}
 
     async def serve(self) -> None:
         """Run queries until `close`."""
@@ -48,7 +48,7 @@ class QueryHost:
             self._tasks = tasks
             await self._closing.wait()
 
-    def start(self, token: str, query: Query, frontend: Frontend) -> QueryRunner:
+    def start(self, token: int | str, query: Query, frontend: Frontend) -> QueryRunner:
         """Start a query at once, under the name `token`; its preparation goes on by itself.
 
         Raises:
@@ -84,7 +84,7 @@ class QueryHost:
         return next((name for name, holder in self._conversations.items() if holder is runner), None)
 
     def find(
-        self, token: str | None = None, conversation: ConversationId | None = None
+        self, token: int | str | None = None, conversation: ConversationId | None = None
     ) -> QueryRunner | None:
         """Find a query by token, else by conversation, else the one that was started last."""
         if token is not None:
@@ -93,7 +93,7 @@ class QueryHost:
             return self._conversations.get(conversation)
         return next(reversed(self._running.values()), None)
 
-    def press(self, press: Pressed, token: str | None, conversation: ConversationId | None) -> PressReport:
+    def press(self, press: Pressed, token: int | str | None, conversation: ConversationId | None) -> PressReport:
         """Steer a query. A press for an unknown token waits a moment: its query may be on the way."""
         runner = self.find(token, conversation)
         if runner is not None:
@@ -115,7 +115,7 @@ class QueryHost:
             self._tasks.cancel_scope.cancel()
 
     async def _prepare(
-        self, token: str, query: Query, around: Surroundings, frontend: Frontend
+        self, token: int | str, query: Query, around: Surroundings, frontend: Frontend
     ) -> Preparation:
         runner = self._running[token]
         while True:

@@ -44,7 +44,7 @@ class QueryRunner:
 
     def __init__(
         self,
-        token: str,
+        token: int | str,
         query: Query,
         prepare: Callable[[], Awaitable[Preparation]],
         frontend: Frontend,
@@ -53,7 +53,7 @@ class QueryRunner:
     ) -> None:
         self.token = token
         self.query = query
-        self.core = TurnCoordinator(token, jitter)
+        self.core = TurnCoordinator(str(token), jitter)
         self.finished = anyio.Event()
         self.outcome: QueryResult | Refused | None = None
         self._prepare = prepare

@@ -12,8 +12,9 @@ import logging
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -114,32 +115,19 @@ class VendorHttp:
             ResponseRefusedError: the answer is no stream.
             ConnectionBrokenError: the connection failed, now or later.
         """
-        client = await self._ready_client()
-        import httpx  # loaded by now; see the module's docstring
-
-        request = client.build_request(
+        async with self._send(
             "POST",
-            join_url(self._base_url, path),
+            path,
+            read_timeout=None,
             content=encode_json(body),
             headers={"content-type": "application/json", "accept": accept},
-            timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT, write=_WRITE_TIMEOUT, pool=_POOL_TIMEOUT),
-        )
-        response: httpx.Response | None = None
-        try:
-            response = await client.send(request, stream=True)
+        ) as response:
             observer.bytes_received()
             if not _is_stream(response):
                 raise ResponseRefusedError(await _read_refusal(response, observer))
             async for chunk in response.aiter_bytes():
                 observer.bytes_received()
                 yield chunk
-        except (httpx.HTTPError, httpx.StreamError) as error:
-            raise ConnectionBrokenError(self._failure_of(error)) from error
-        finally:
-            if response is not None:
-                # A reset while closing is normal once the answer is complete.
-                with suppress(httpx.HTTPError):
-                    await response.aclose()
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> JsonValue:
         """Ask for a JSON document, such as a list of models.
@@ -148,30 +136,16 @@ class VendorHttp:
             ResponseRefusedError: the answer has an error status.
             ConnectionBrokenError: the connection failed, or the answer is not JSON.
         """
-        client = await self._ready_client()
-        import httpx  # loaded by now; see the module's docstring
-
-        request = client.build_request(
+        async with self._send(
             "GET",
-            join_url(self._base_url, path),
-            params=dict(query) if query else None,
+            path,
+            read_timeout=_JSON_READ_TIMEOUT,
+            params=query,
             headers={"accept": "application/json"},
-            timeout=httpx.Timeout(
-                _JSON_READ_TIMEOUT, connect=_CONNECT_TIMEOUT, write=_WRITE_TIMEOUT, pool=_POOL_TIMEOUT
-            ),
-        )
-        response: httpx.Response | None = None
-        try:
-            response = await client.send(request, stream=True)
-            limit = _MAX_JSON_SIZE if response.status_code < 300 else _MAX_REFUSAL_SIZE
-            body = await _read_at_most(response, limit)
-        except (httpx.HTTPError, httpx.StreamError) as error:
-            raise ConnectionBrokenError(self._failure_of(error)) from error
-        finally:
-            if response is not None:
-                with suppress(httpx.HTTPError):
-                    await response.aclose()
-        if response.status_code >= 300:
+        ) as response:
+            is_refused = response.status_code >= 300
+            body = await _read_at_most(response, _MAX_REFUSAL_SIZE if is_refused else _MAX_JSON_SIZE)
+        if is_refused:
             raise ResponseRefusedError(RefusedResponse(response.status_code, _lower(response), body))
         try:
             return parse_json(body)
@@ -185,6 +159,42 @@ class VendorHttp:
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
+
+    @asynccontextmanager
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        read_timeout: float | None,
+        headers: Mapping[str, str],
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+    ) -> AsyncGenerator["httpx.Response", None]:
+        """Send a request, lend the response, close it; say what went wrong in our words."""
+        client = await self._ready_client()
+        import httpx  # loaded by now; see the module's docstring
+
+        request = client.build_request(
+            method,
+            join_url(self._base_url, path),
+            content=content,
+            params=params,
+            headers=headers,
+            timeout=httpx.Timeout(
+                read_timeout, connect=_CONNECT_TIMEOUT, write=_WRITE_TIMEOUT, pool=_POOL_TIMEOUT
+            ),
+        )
+        try:
+            response = await client.send(request, stream=True)
+            try:
+                yield response
+            finally:
+                # A reset while closing is normal once the answer is complete.
+                with suppress(httpx.HTTPError):
+                    await response.aclose()
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            raise ConnectionBrokenError(self._failure_of(error)) from error
 
     async def _ready_client(self) -> "httpx.AsyncClient":
         async with self._client_lock:
@@ -200,7 +210,8 @@ class VendorHttp:
             headers=self._headers,
             # Proxies and certificates come from the environment. Reading the certificates takes a tenth of
             # a second, which a plain-text address (a server on this machine) need not wait for.
-            trust_env=True,
+            # A proxy could not reach this machine's own servers, and is not to see what is said to them.
+            trust_env=not _is_loopback(self._base_url),
             verify=self._base_url.lower().startswith("https:"),
             follow_redirects=False,
         )
@@ -223,6 +234,17 @@ class VendorHttp:
             case _:
                 kind, message = FailureKind.TRANSIENT, f"the connection to {self.address} broke: {said}"
         return StreamFailure(kind, message, provider=self._provider)
+
+
+def _is_loopback(base_url: str) -> bool:
+    """Tell whether a plain-text address is this machine's own."""
+    parts = urlsplit(base_url)
+    if parts.scheme.lower() != "http":
+        return False
+    try:
+        return ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        return parts.hostname == "localhost"
 
 
 def join_url(base_url: str, path: str) -> str:

@@ -1,6 +1,6 @@
 """What listing models has in common for all vendors (providers 7)."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from jp_lsp.providers.untrusted import as_object
 
 
 @contextmanager
-def asking(errors: VendorErrors, http: VendorHttp) -> Iterator[None]:
+def asking(errors: VendorErrors, http: VendorHttp) -> Generator[None, None, None]:
     """Turn what goes wrong with a question to the vendor into the port's own exception.
 
     Raises:

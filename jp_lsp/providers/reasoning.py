@@ -49,7 +49,8 @@ def resolve(support: ReasoningSupport | None, wish: ReasoningWish) -> EffortValu
         case Budgetted():
             return "medium"
         case Leveled(levels=levels):
-            return next((level for level in _DEFAULT_LEVELS if level in levels), "xlow")
+            supported: list[EffortLevel] = [level for level in _DEFAULT_LEVELS if level in levels]
+            return supported[0] if supported else "xlow"
         case Adaptive():
             return "high"
         case _:

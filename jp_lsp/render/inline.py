@@ -288,6 +288,8 @@ class InlineTracker:
         return bool(self._target) and self._target[-1][-1].isspace()
 
     def _end_target(self, target: str) -> None:
+        if self._mode == self._until_the_end:
+            return
         closed = self._closed
         is_valid = _TARGET.match(target.strip()) is not None
         is_doubtful = closed is not None and closed.is_doubtful
@@ -314,6 +316,8 @@ class InlineTracker:
         if found is None:
             return self._take_target(text[position:], len(text))
         self._take_target(text[position : found.start()], found.end())
+        if self._mode == self._until_the_end:
+            return found.end()
         if found[0] != "]" or _AMBIGUOUS.search("".join(self._target)):
             # Whether the label is defined anywhere is not known, so its text may be live.
             self._give_up()

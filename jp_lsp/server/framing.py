@@ -87,7 +87,11 @@ class FrameDecoder:
                 return self._wait_for_line_end()
             line = bytes(self._buffer[self._position : line_end]).strip()
             self._position = line_end + 1
-            if line:
+            if len(line) > _MAX_LINE:
+                self._take_header(line[-_KEPT_TAIL:])
+                if (bad := self._search("a header line is too long")) is not None:
+                    return bad
+            elif line:
                 if _REQUEST_LINE.search(line):
                     return BadFrame(
                         "this port speaks the language server protocol, not HTTP", is_foreign=True

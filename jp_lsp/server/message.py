@@ -13,7 +13,8 @@ from jp_lsp.conversation.json_value import JsonObject, JsonValue
 RequestId: TypeAlias = str | int
 
 _LEADING_ID = re.compile(
-    rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*"id"\s*:\s*(?:(-?\d{1,15})|"([ -!#-\[\]-~]{0,200})")'
+    rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*'  # what clients write before the id
+    rb'"id"\s*:\s*(?:(-?\d{1,15})|"([ -!#-\[\]-~]{0,200})")\s*[,}]'  # an integer, or a string without escapes
 )
 
 

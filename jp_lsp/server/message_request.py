@@ -131,17 +131,18 @@ def one_line(text: str, limit: int) -> str:
     line = clean_line(text[:_LOOKED_AT])
     if len(line) <= limit:
         return line
-    cut = line[: limit - 1]
-    word_end = cut.rfind(" ")
-    return f"{cut[:word_end] if word_end > limit // 2 else cut}…"
+    word_end = line.rfind(" ", 0, limit)
+    return f"{line[: word_end if word_end > limit // 2 else limit - 1]}…"
 
 
 def harmless_first(decision: Decision) -> Sequence[Choice]:
     """Move a harmless choice to the front of a menu or approval; a pick keeps its default in front."""
     choices = decision.choices
-    if decision.kind not in {"menu", "approval"} or choices[0].id in HARMLESS:
+    if decision.kind not in {"menu", "approval"}:
         return choices
-    harmless = next((choice for choice in choices if choice.id in HARMLESS), choices[0])
+    harmless = next((choice for choice in choices if choice.id in HARMLESS), None)
+    if harmless is None:
+        return choices
     return (harmless, *(choice for choice in choices if choice is not harmless))
 
 

@@ -41,12 +41,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verbs.add_parser("status", help="tell whether it is installed and whole")
 
 
-def run(arguments: argparse.Namespace, data_dir: Path) -> int:
-    """Do what the arguments say, with the user data folder, and give the exit code."""
+def run(arguments: argparse.Namespace, data_dir: Path, *, pip: Sequence[str] | None = None) -> int:
+    """Do what the arguments say, with the user data folder, and give the exit code.
+
+    `pip` is the command of pip, found when not given.
+    """
     try:
         match arguments.verb:
             case "install":
-                return install_model(data_dir, current_release(), arguments.source)
+                return install_model(data_dir, current_release(), arguments.source, pip=pip)
             case "remove":
                 return remove_model(data_dir)
             case _:

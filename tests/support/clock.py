@@ -3,8 +3,8 @@
 import heapq
 
 import anyio
+from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
-from anyio.testing import wait_all_tasks_blocked
 
 from jp_lsp.turn.inputs import Instant
 

@@ -27,7 +27,13 @@ class RecordingFrontend:
         self.is_ready.set()
 
     def configure(
-        self, display: DisplayOptions, *, conversation: str, model: str, assistant: str | None, user: str | None
+        self,
+        display: DisplayOptions,
+        *,
+        conversation: str,
+        model: str,
+        assistant: str | None,
+        user: str | None,
     ) -> None:
         self.configured = {"display": display, "conversation": conversation, "model": model}
 

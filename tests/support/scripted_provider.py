@@ -46,7 +46,9 @@ class ScriptedProvider:
     async def model_details(self, name: str) -> ModelDetails:
         return ModelDetails(ModelId("test", name))
 
-    async def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncGenerator[StreamEvent, None]:
+    async def stream(
+        self, request: CycleRequest, observer: CycleObserver
+    ) -> AsyncGenerator[StreamEvent, None]:
         self.requests.append(request)
         script = self._scripts.pop(0)
         try:

@@ -33,7 +33,12 @@ class ServerProcess:
 
     @classmethod
     async def start(
-        cls, command: list[str] | None = None, *, env: Mapping[str, str] | None = None, initialize: bool = True, **options: Any
+        cls,
+        command: list[str] | None = None,
+        *,
+        env: Mapping[str, str] | None = None,
+        initialize: bool = True,
+        **options: Any,
     ) -> "ServerProcess":
         pipe = asyncio.subprocess.PIPE
         streams = {"stdin": pipe, "stdout": pipe, "stderr": pipe, **options}

@@ -15,6 +15,8 @@ import anyio
 
 from jp_lsp.conversation.thread import BinaryAttachment
 from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails, ProviderError
+from jp_lsp.providers.chat import llamacpp
+from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.local.installed import current_installation
 from jp_lsp.providers.local.process import ChildOptions, Endpoint, LocalModel, LocalModelError
 from jp_lsp.providers.local.settings import (
@@ -172,13 +174,18 @@ class LocalProvider:
         return replace(failure, provider=PROVIDER_NAME)
 
 
-def create(settings: LocalModelSettings, connect: Callable[[Endpoint], Backend]) -> LocalProvider:
+def create(settings: LocalModelSettings) -> LocalProvider:
     """Make the provider; starts nothing yet.
 
     Raises:
         Refusal: it is not installed, or a setting cannot work.
     """
-    return LocalProvider(settings, build_model(settings), connect)
+    return LocalProvider(settings, build_model(settings), connect_to_llamacpp)
+
+
+def connect_to_llamacpp(endpoint: Endpoint) -> Backend:
+    """Make the adapter that speaks the child's language."""
+    return llamacpp.make_provider(Connection(endpoint.base_url, endpoint.key))
 
 
 def build_model(settings: LocalModelSettings) -> LocalModel:

@@ -2,12 +2,15 @@
 
 import argparse
 import io
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from jp_lsp.providers.local.job import InstallCancelledError, Progress
-from jp_lsp.terminal import local_command
+from jp_lsp.providers.local.job import Progress
 from jp_lsp.terminal.local_command import ProgressBar, add_arguments, install_model, run
 from tests.adapters.local.wheels import fake_pip, write_release
 
@@ -74,16 +77,25 @@ def test_a_failure_is_one_message_and_code_1(tmp_path: Path, capsys: pytest.Capt
     )
 
 
-def test_a_key_press_stops_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(data_dir: Path) -> int:
-        raise KeyboardInterrupt
+def test_a_key_press_stops_it_and_leaves_nothing(tmp_path: Path) -> None:
+    hanging = fake_pip(tmp_path / "pip.json", tmp_path, partial=1000)
+    code = (
+        "import argparse, pathlib, sys; from jp_lsp.terminal.local_command import run\n"
+        "arguments = argparse.Namespace(verb='install', source=None)\n"
+        f"sys.exit(run(arguments, pathlib.Path({str(tmp_path)!r}), pip={hanging!r}))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+    ) as command:
+        assert command.stderr is not None
+        assert command.stderr.readline() == b"Downloading   0 % of 127 MB\n"  # so pip is being started
+        command.send_signal(signal.SIGINT)
+        said = command.stderr.read()
 
-    monkeypatch.setattr(local_command, "remove_model", interrupted)
-
-    assert run(parse("remove"), tmp_path) == 130
-    assert capsys.readouterr().err == "\nCancelled.\n"
+    assert (command.returncode, said) == (130, b"\nCancelled.\n")
+    assert [path.name for path in (tmp_path / "local").iterdir()] == ["install.lock"]
 
 
 class Terminal(io.StringIO):
@@ -131,4 +143,3 @@ def test_a_bar_that_showed_nothing_leaves_nothing() -> None:
     output = Terminal()
     ProgressBar(output).close()
     assert output.getvalue() == ""
-    assert issubclass(InstallCancelledError, Exception)

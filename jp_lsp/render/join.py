@@ -1,0 +1,89 @@
+"""From block events to the text of a transcript (query pipeline 5.5).
+
+Separators are written before the next body, never behind one, so what stands in the transcript does not
+depend on what follows. Live output and replay both go through here.
+"""
+
+from dataclasses import dataclass
+
+from jp_lsp.render.block_event import Block, BlockEvent, CodeClose, CodeLine, CodeOpen, Slice, Tail
+
+PARAGRAPH_BREAK = "\n\n"
+LINE_BREAK = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A body and what separates it from the body before it; `None` at the beginning of a region."""
+
+    separator: str | None
+    body: str
+
+
+class Joiner:
+    """Joins the events of one region of text."""
+
+    __slots__ = ("_list_id", "_owed", "_previous")
+
+    def __init__(self) -> None:
+        self._previous: BlockEvent | None = None
+        self._list_id: int | None = None
+        self._owed = ""
+
+    def join(self, event: BlockEvent) -> Joined | None:
+        """Give the text of an event; nothing for white space."""
+        match event:
+            case Slice():
+                return self._slice(event)
+            case Block() | Tail():
+                if not event.text.strip():
+                    return None
+                body = _indented(event.text.rstrip("\n"), event.indent)
+                separator = self._block_separator(event.list_id, event.is_after_blank)
+                self._list_id = event.list_id
+            case CodeOpen():
+                separator = self._block_separator(event.list_id, event.is_after_blank)
+                info = event.info
+                body = " " * event.indent + event.lead + event.run + info
+                self._list_id = event.list_id
+            case CodeLine():
+                separator = LINE_BREAK
+                body = _indented(event.text.removesuffix("\n"), event.indent)
+            case CodeClose():
+                separator = LINE_BREAK
+                body = " " * event.indent + event.run
+        self._previous = event
+        return Joined(separator, body)
+
+    def _slice(self, event: Slice) -> Joined | None:
+        body = event.text.rstrip("\n")
+        line_ends = event.text[len(body) :]
+        if event.is_first:
+            if not body.strip():
+                return None
+            separator = self._block_separator(None, is_after_blank=False)
+            self._owed = line_ends
+        elif body:
+            separator, self._owed = self._owed, line_ends
+        else:
+            # Only line ends; they are written if more of the paragraph follows.
+            separator = ""
+            self._owed += line_ends
+            if not event.is_last:
+                return None
+        self._list_id = None
+        self._previous = event
+        return Joined(separator, body)
+
+    def _block_separator(self, list_id: int | None, is_after_blank: bool) -> str | None:
+        if self._previous is None:
+            return None
+        is_close = list_id is not None and list_id == self._list_id and not is_after_blank
+        return LINE_BREAK if is_close else PARAGRAPH_BREAK
+
+
+def _indented(text: str, columns: int) -> str:
+    if not columns:
+        return text
+    prefix = " " * columns
+    return "\n".join(prefix + line if line else line for line in text.split("\n"))

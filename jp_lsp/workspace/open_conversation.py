@@ -1,0 +1,202 @@
+"""One conversation of the disk store while it is open: locked, in memory, saved on demand.
+
+What a save writes is put together at the moment of the call; the writing happens later, in a worker thread,
+one save after the other. A save of an unchanged stream touches nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from jp_lsp.conversation.directory_name import directory_name
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.ports.store import StoreError
+from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX
+from jp_lsp.workspace.draft import Drafts
+from jp_lsp.workspace.folders import MANAGED, Root
+from jp_lsp.workspace.lock import Lock
+from jp_lsp.workspace.trash import move_to_trash
+from jp_lsp.workspace.writing import ConflictError, ConversationWriter, MetadataChange, Snapshot, write_copy
+
+ACTIVATION_INTERVAL = 5.0
+"""Seconds for which a recorded activation is new enough; saves in between leave the metadata alone."""
+
+
+class DiskConversation:
+    """An open conversation of the disk store.
+
+    `is_made_here` says that this opening created it, so that `discard` may remove it.
+    """
+
+    def __init__(
+        self,
+        writer: ConversationWriter,
+        stream: ConversationStream,
+        lock: Lock,
+        *,
+        now: Callable[[], Timestamp],
+        is_made_here: bool,
+    ) -> None:
+        self.stream = stream
+        self._writer = writer
+        self._lock = lock
+        self._now = now
+        self._is_made_here = is_made_here
+        self._is_on_disk = not is_made_here
+        self._saved_revision = None if is_made_here else stream.revision
+        self._activated_at: Timestamp | None = None
+        self._pending = MetadataChange()
+        self._recovery: Path | None = None
+        self._drafts = Drafts(writer.roots)
+        self._one_at_a_time = anyio.Lock()
+
+    @property
+    def id(self) -> ConversationId:
+        """Its id."""
+        return self._writer.conversation
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it was made by this opening and nothing of it is on disk yet."""
+        return not self._is_on_disk
+
+    @property
+    def title(self) -> str | None:
+        """The title as the next save will write it."""
+        return self._pending.title if self._pending.sets_title else self._writer.metadata.title
+
+    def set_title(self, title: str | None) -> None:
+        """Give another title, or none; the next save writes it and renames the folders."""
+        self._pending = replace(self._pending, title=title, sets_title=True)
+
+    async def save(self) -> None:
+        """Make the stream, as it is at the moment of the call, durable.
+
+        Raises:
+            StoreError: the disk refused; or the files were changed or removed by somebody else, and then a
+                recovery copy was written, which the text names.
+        """
+        snapshot = self._snapshot()
+        async with self._one_at_a_time:
+            await to_thread.run_sync(self._write, snapshot)
+            self._is_on_disk = True
+            if self._pending is snapshot.change:
+                self._pending = MetadataChange()
+
+    async def save_recovery_copy(self) -> str:
+        """Write the stream beside the workspace, in the user's own data, and give the copy's URI.
+
+        Raises:
+            StoreError: that was not possible either.
+        """
+        snapshot = self._snapshot()
+        async with self._one_at_a_time:
+            return (await to_thread.run_sync(self._write_recovery_copy, snapshot)).as_uri()
+
+    async def discard(self) -> None:
+        """Remove a conversation that was made by this opening; its draft is kept."""
+        if not self._is_made_here:
+            return
+        async with self._one_at_a_time:
+            await self._in_thread(self._remove)
+            self._is_on_disk = False
+            self._saved_revision = None
+            self._activated_at = None
+
+    async def keep_draft(self, text: str) -> None:
+        """Keep a text that was not sent."""
+        async with self._one_at_a_time:
+            await self._in_thread(partial(self._drafts.write, self.id, text))
+
+    async def clear_draft(self) -> None:
+        """Forget the draft."""
+        async with self._one_at_a_time:
+            await self._in_thread(partial(self._drafts.remove, self.id))
+
+    async def release(self) -> None:
+        """Give the lock back, once what is being written is written."""
+        with anyio.CancelScope(shield=True):
+            async with self._one_at_a_time:
+                await to_thread.run_sync(self._lock.release)
+
+    def _snapshot(self) -> Snapshot:
+        if self.stream.revision != self._saved_revision:
+            self._saved_revision = self.stream.revision
+            now = self._now()
+            if self._activated_at is None or _seconds_between(self._activated_at, now) >= ACTIVATION_INTERVAL:
+                self._activated_at = now
+                self._pending = replace(self._pending, activated_at=now)
+        return Snapshot(
+            self._pending, self.stream.base_config_text().encode(), self.stream.events_text().encode()
+        )
+
+    def _write(self, snapshot: Snapshot) -> None:
+        try:
+            self._writer.write(snapshot)
+        except ConflictError as error:
+            copy = self._write_recovery_copy(snapshot)
+            raise StoreError(f"{error}. Nothing was overwritten; your copy is in {copy}.") from error
+        except OSError as error:
+            raise _refused(self.id, error) from error
+
+    def _write_recovery_copy(self, snapshot: Snapshot) -> Path:
+        metadata = self._writer.metadata
+        if self._recovery is None:
+            self._recovery = _free_folder(
+                self._writer.roots.private / "recovery", directory_name(self.id, metadata.title)
+            )
+        try:
+            write_copy(self._recovery, metadata, snapshot)
+        except OSError as error:
+            raise StoreError(f"no recovery copy could be written to {self._recovery}: {error}") from error
+        return self._recovery
+
+    def _remove(self) -> None:
+        for root in self._writer.targets:
+            for folder in root.folders_of(self.id):
+                self._drafts.rescue(self.id, folder)
+                self._remove_folder(root, folder)
+        self._writer.states.clear()
+
+    def _remove_folder(self, root: Root, folder: Path) -> None:
+        """Remove our files; a folder that holds more goes to the trash instead."""
+        for name in MANAGED:
+            (folder / f"{name}{TEMPORARY_SUFFIX}").unlink(missing_ok=True)
+        if {entry.name for entry in folder.iterdir()} <= set(MANAGED):
+            for name in reversed(MANAGED):
+                (folder / name).unlink(missing_ok=True)
+            folder.rmdir()
+        else:
+            reason = "its first query was taken back, but the folder held other files too"
+            move_to_trash(folder, reason, self._now(), conversations=root.conversations)
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        try:
+            await to_thread.run_sync(work)
+        except OSError as error:
+            raise _refused(self.id, error) from error
+
+
+def _refused(conversation: ConversationId, error: OSError) -> StoreError:
+    where = f" ({error.filename})" if error.filename else ""
+    return StoreError(f"{conversation} could not be written{where}: {error.strerror or error}")
+
+
+def _seconds_between(earlier: Timestamp, later: Timestamp) -> float:
+    """Give the time between two moments, however the clock was set in between."""
+    return abs(later.nanoseconds - earlier.nanoseconds) / 1e9
+
+
+def _free_folder(parent: Path, name: str) -> Path:
+    """Give a path that nothing is at yet: the name, or the name with a number."""
+    folder, number = parent / name, 0
+    while folder.exists():
+        number += 1
+        folder = parent / f"{name}-{number}"
+    return folder

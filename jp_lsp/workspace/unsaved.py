@@ -1,0 +1,40 @@
+"""A conversation that is worked on and never saved: for queries that ask for that (query pipeline 7.3)."""
+
+from dataclasses import dataclass
+
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.ports.store import StoreError
+
+
+@dataclass(slots=True)
+class UnsavedConversation:
+    """Behaves like an open conversation, holds no lock and writes nothing."""
+
+    id: ConversationId
+    stream: ConversationStream
+    is_new: bool
+    title: str | None = None
+
+    def set_title(self, title: str | None) -> None:
+        """Take the title for as long as this conversation lasts."""
+        self.title = title
+
+    async def save(self) -> None:
+        """Do nothing; that it is not saved was asked for."""
+
+    async def save_recovery_copy(self) -> str:
+        """Refuse: nothing of it may reach the disk."""
+        raise StoreError("this query was asked not to be saved, so there is no recovery copy either")
+
+    async def discard(self) -> None:
+        """Do nothing; nothing was written."""
+
+    async def keep_draft(self, text: str) -> None:
+        """Do nothing; the text comes back with the result."""
+
+    async def clear_draft(self) -> None:
+        """Do nothing; a draft that is there belongs to a query that is saved."""
+
+    async def release(self) -> None:
+        """Do nothing; there is no lock."""

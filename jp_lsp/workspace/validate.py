@@ -1,0 +1,163 @@
+"""Looks for conversations that cannot be used and says why (conversation format 8.2, 8.3).
+
+Looking removes what a crash left in the middle of a write, and nothing else. Setting a broken conversation
+aside is a step of its own, for a person to decide. A conversation that somebody holds or has just written is
+left alone: it may only be half made.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from jp_lsp.conversation.directory_name import parse_directory_name
+from jp_lsp.conversation.ids import ConversationId, counting_event_ids, created_at
+from jp_lsp.conversation.json_text import from_text
+from jp_lsp.conversation.stored import StreamFormatError, load
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, stamp_of
+from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, METADATA, Root
+from jp_lsp.workspace.lock import is_locked, lock_path
+from jp_lsp.workspace.metadata import Metadata, MetadataError
+from jp_lsp.workspace.paths import Roots
+from jp_lsp.workspace.trash import move_to_trash
+
+RECENT_SECONDS = 5.0
+"""A folder in which something changed this lately is not judged."""
+
+_OLDEST_LAYOUT = "messages.json"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenConversation:
+    """A folder that is no usable conversation.
+
+    `can_be_trashed` is false where a person should look first: a layout that we cannot read, or content that
+    only fails our own, stricter reading.
+    """
+
+    root: Root
+    folder: Path
+    conversation: ConversationId | None
+    reason: str
+    can_be_trashed: bool
+
+
+def validate(roots: Roots, now: Timestamp) -> list[BrokenConversation]:
+    """Check every live conversation in both roots.
+
+    Raises:
+        OSError: a folder cannot be listed.
+    """
+    return [broken for root in roots.in_reading_order for broken in _validate_root(roots, root, now)]
+
+
+def trash(broken: BrokenConversation, roots: Roots, now: Timestamp) -> Path:
+    """Set a broken conversation aside and give its new place.
+
+    Raises:
+        ValueError: it is held by somebody now, or should not be set aside.
+        OSError: it could not be moved; it is still where it was.
+    """
+    if not broken.can_be_trashed:
+        raise ValueError(f"{broken.folder} is not to be set aside: {broken.reason}")
+    if broken.conversation is not None and is_locked(lock_path(roots, broken.conversation)):
+        raise ValueError(f"{broken.folder} is in use")
+    return move_to_trash(broken.folder, broken.reason, now, conversations=broken.root.conversations)
+
+
+def _validate_root(roots: Roots, root: Root, now: Timestamp) -> Iterator[BrokenConversation]:
+    if not root.conversations.is_dir():
+        return
+    for folder in sorted(root.conversations.iterdir()):
+        if folder.name.startswith(".") or folder.is_symlink() or not folder.is_dir():
+            continue
+        conversation = parse_directory_name(folder.name)
+        if conversation is not None and is_locked(lock_path(roots, conversation)):
+            continue
+        if _changed_lately(folder, now):
+            continue
+        _remove_temporaries(folder)
+        if (finding := _examine(folder, conversation)) is not None:
+            reason, can_be_trashed = finding
+            yield BrokenConversation(root, folder, conversation, reason, can_be_trashed)
+
+
+def _changed_lately(folder: Path, now: Timestamp) -> bool:
+    times = [entry.lstat().st_mtime_ns for entry in (folder, *folder.iterdir())]
+    return any(0 <= now.nanoseconds - time < RECENT_SECONDS * 1e9 for time in times)
+
+
+def _remove_temporaries(folder: Path) -> None:
+    for path in folder.glob(f"*{TEMPORARY_SUFFIX}"):
+        if path.is_file() or path.is_symlink():
+            path.unlink(missing_ok=True)
+
+
+def _examine(folder: Path, conversation: ConversationId | None) -> tuple[str, bool] | None:
+    """Give what is wrong with a folder and whether it may be set aside; the first finding decides."""
+    if conversation is None:
+        looks_like_ours = folder.name.lstrip("+0").partition("-")[0].isdigit()
+        return "invalid directory name", not looks_like_ours
+    if stamp_of(folder / EVENTS) is None and stamp_of(folder / _OLDEST_LAYOUT) is not None:
+        return f"unsupported layout: it has {_OLDEST_LAYOUT} and no {EVENTS}", False
+    for name, check, is_required in (
+        (METADATA, _check_json, True),
+        (BASE_CONFIG, _check_json, False),
+        (EVENTS, _check_entries, True),
+    ):
+        text = _read(folder / name)
+        if text is None and is_required:
+            return f"missing {name}", True
+        if isinstance(text, ValueError):
+            return f"{name}: {text}", True
+        if text is not None and (problem := check(text)) is not None:
+            return f"{name}: {problem}", True
+    return _examine_content(folder, conversation)
+
+
+def _examine_content(folder: Path, conversation: ConversationId) -> tuple[str, bool] | None:
+    """Read the conversation as a query would; what fails only here is reported and never set aside."""
+    try:
+        Metadata.parse((folder / METADATA).read_text(encoding="utf-8"))
+        base = folder / BASE_CONFIG
+        load(
+            (folder / EVENTS).read_text(encoding="utf-8"),
+            base.read_text(encoding="utf-8") if base.is_file() else None,
+            created_at=created_at(conversation),
+            mint=counting_event_ids(),
+        )
+    except (MetadataError, StreamFormatError, OSError) as error:
+        return str(error), False
+    return None
+
+
+def _read(path: Path) -> str | ValueError | None:
+    if stamp_of(path) is None:
+        return None
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        return ValueError(f"not UTF-8: {error.reason} at byte {error.start}")
+
+
+def _check_json(text: str) -> str | None:
+    try:
+        from_text(text)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _check_entries(text: str) -> str | None:
+    """Ask for an array of objects with a type; a missing time alone does not condemn a conversation (trap 31)."""
+    try:
+        value = from_text(text)
+    except ValueError as error:
+        return str(error)
+    if not isinstance(value, list):
+        return "the file is not a JSON array"
+    for number, element in enumerate(cast(list[object], value)):
+        if not isinstance(element, Mapping) or "type" not in element:
+            return f"entry {number} is no object with a type"
+    return None
