@@ -10,6 +10,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
+from jp_lsp.config.models import own_models
 from jp_lsp.config.parse import EXTENSIONS, MAX_FILE_SIZE, TOO_LARGE, ParseError, parse
 from jp_lsp.config.problem import Finding, Report
 from jp_lsp.config.read import read_table
@@ -20,13 +21,14 @@ from jp_lsp.config.value import EMPTY, Partial, Path
 _CACHE_LIMIT = 4096
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class LoadedFile:
-    """A file in normal form, with what is wrong in it. `findings` may be more than the partial shows."""
+    """A file in normal form, with what is wrong in it; `foreign` is what the command-line tool would refuse."""
 
     path: FilePath
     partial: Partial
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
+    foreign: tuple[Finding, ...] = ()
     failure_line: int | None = None
     _text: str = ""
     _lines: dict[Path, int] | None = field(default=None)
@@ -82,10 +84,10 @@ def _read(path: FilePath, data: bytes) -> LoadedFile:
     try:
         raw = parse(data, extension)
     except ParseError as error:
-        return LoadedFile(path, EMPTY, (Finding((), str(error)),), error.line)
+        return LoadedFile(path, EMPTY, (Finding((), str(error)),), failure_line=error.line)
     report = Report()
     partial = read_table(SCHEMA, raw, report)
-    return LoadedFile(path, partial, tuple(report.findings), None, data.decode("utf-8-sig"))
+    return LoadedFile(path, partial, tuple(report.findings), tuple(own_models(partial)), None, data.decode("utf-8-sig"))
 
 
 def is_file(path: FilePath) -> bool:

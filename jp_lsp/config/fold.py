@@ -6,11 +6,13 @@ reading.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from jp_lsp.config.assign import AssignmentError, assign_change
 from jp_lsp.config.layer import FILE_KINDS, Change, Layer, LayerKind, Source
 from jp_lsp.config.merge import merge_tables
+from jp_lsp.config.problem import Problem
 from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.value import EMPTY, Partial
 
@@ -32,29 +34,37 @@ def in_order(sources: Iterable[Source], order: Order) -> Sequence[Source]:
     return sorted(sources, key=lambda source: ranks[source.kind])
 
 
-def fold(sources: Sequence[Source], watch: Watcher | None = None) -> Partial:
-    """Fold sources that are in order already, lowest first.
 
-    Raises:
-        AssignmentError: a change cannot be made to what lies below it.
-    """
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """The sum of all sources; `problems` tells of assignments that could not be made and are left out."""
+
+    tree: Partial
+    problems: tuple[Problem, ...] = ()
+
+
+def fold(sources: Sequence[Source], watch: Watcher | None = None) -> Folded:
+    """Fold sources that are in order already, lowest first."""
     tree: Partial = EMPTY
+    problems: list[Problem] = []
     is_over_conversation = False
     for source in sources:
         match source:
             case Layer():
-                tree = merge_tables(
-                    SCHEMA, tree, layer_partial(source), skips_known=source.skips_known or is_over_conversation
-                )
+                skips_known = source.skips_known or is_over_conversation
+                tree = merge_tables(SCHEMA, tree, layer_partial(source), skips_known=skips_known)
             case Change():
-                tree = assign_change(tree, source)
+                try:
+                    tree = assign_change(tree, source)
+                except AssignmentError as error:
+                    problems.append(Problem(error.key, error.text, source.origin))
             case _:
                 assert_never(source)
         # What lies over a conversation was part of it when it began; adding it once more is never meant.
         is_over_conversation = is_over_conversation or source.kind == "conversation"
         if watch is not None:
             watch(source, tree)
-    return tree
+    return Folded(tree, tuple(problems))
 
 
 def layer_partial(layer: Layer) -> Partial:

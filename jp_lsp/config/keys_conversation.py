@@ -4,10 +4,11 @@ from types import MappingProxyType
 
 from jp_lsp.config.keys_assistant import MODEL, OVERRIDES
 from jp_lsp.config.keys_tools import TOOLS
-from jp_lsp.config.kind import FreeJson, Key, ListOf, MapOf, Variant
+from jp_lsp.config.kind import FreeJson, Key, Leaf, ListOf, MapOf, Misfit, Variant
 from jp_lsp.config.scalars import boolean, choice, text
 from jp_lsp.config.shapes import ATTACHMENT, BOUND, COMMAND, NO_ITEMS, option, section, table
-from jp_lsp.config.value import MergedList, MergedMap
+from jp_lsp.config.value import MergedList, MergedMap, Value
+from jp_lsp.conversation.json_value import JsonValue
 
 _RULE = table({
     "keep_first": Key(BOUND, "How much of the beginning stays.", default=1),
@@ -51,6 +52,25 @@ _LABEL = Variant(
     }),
 )
 
+_ID_SPELLINGS = {
+    "last": "last-activated",
+    "last_activated": "last-activated",
+    "last_created": "last-created",
+    "prev": "previous",
+}
+_ID_EXPECTED = "`ask`, `last-activated`, `last-created`, `previous` or the id of a conversation"
+
+
+def _read_default_id(raw: JsonValue) -> Value:
+    if not isinstance(raw, str) or not raw:
+        raise Misfit(_ID_EXPECTED, raw)
+    return _ID_SPELLINGS.get(raw, raw)
+
+
+_DEFAULT_ID = Leaf(
+    _ID_EXPECTED, _read_default_id, _read_default_id, words=("ask", "last-activated", "last-created", "previous")
+)
+
 CONVERSATION = table({
     "title": section(
         table({
@@ -86,7 +106,7 @@ CONVERSATION = table({
     ),
     "start_local": Key(boolean(), "Keep new conversations out of the workspace.", default=False),
     "default_id": Key(
-        text("`ask`, `last-activated`, `last-created`, `previous` or an id"),
+        _DEFAULT_ID,
         "Which conversation a query continues when it names none.",
         stored=False,
     ),

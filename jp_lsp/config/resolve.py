@@ -4,20 +4,19 @@ Pure: files were read before. What is wrong comes back as problems beside the tr
 whether a query may begin with it is for the caller.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from jp_lsp.config.assign import AssignmentError
 from jp_lsp.config.complete import complete_table
 from jp_lsp.config.fold import fold
 from jp_lsp.config.keys_tools import TOOL_DEFAULTS_ENTRY
-from jp_lsp.config.layer import Change, Source
-from jp_lsp.config.models import MAIN_MODEL, Unresolved, resolve_models
-from jp_lsp.config.problem import Problem, Severity, dotted
+from jp_lsp.config.layer import Source
+from jp_lsp.config.models import ALIASES, MAIN_MODEL, Unresolved, resolve_models
+from jp_lsp.config.problem import Problem, dotted
 from jp_lsp.config.rules import RULES, Violation, without_incomplete
 from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.trace import locate
-from jp_lsp.config.value import ABSENT, EMPTY, MergedList, Partial, Path, Value, entries_of, value_at, with_value
+from jp_lsp.config.value import ABSENT, MergedList, Partial, Path, Value, entries_of, value_at, with_value
 
 DEFAULT_RUN = "ask"
 _RUN: Path = ("conversation", "tools", TOOL_DEFAULTS_ENTRY, "run")
@@ -34,9 +33,9 @@ class Resolved:
 
 def resolve(sources: Sequence[Source]) -> Resolved:
     """Resolve sources that are in order, lowest first."""
-    folded, problems = _fold_all(sources)
-    tree, violations = complete_configuration(folded)
-    return Resolved(tree, (*problems, *_problems(violations, sources)))
+    folded = fold(sources)
+    tree, violations = complete_configuration(folded.tree)
+    return Resolved(tree, (*folded.problems, *_problems(violations, sources)))
 
 
 def complete_configuration(folded: Partial) -> tuple[Partial, Sequence[Violation]]:
@@ -65,8 +64,13 @@ def sort_by_position(tree: Partial) -> Partial:
     for path in _SORTED:
         held = value_at(tree, path)
         if isinstance(held, MergedList):
-            tree = with_value(tree, path, replace(held, items=tuple(sorted(held.items, key=_position))))
+            tree = with_value(tree, path, order_items(path, held))
     return tree
+
+
+def order_items(path: Path, held: MergedList) -> MergedList:
+    """Sort the items of a list, if it is one of those that are sorted."""
+    return replace(held, items=tuple(sorted(held.items, key=_position))) if path in _SORTED else held
 
 
 def _position(item: Value) -> int:
@@ -74,18 +78,18 @@ def _position(item: Value) -> int:
     return position if isinstance(position, int) else 0
 
 
-def _fold_all(sources: Sequence[Source]) -> tuple[Partial, list[Problem]]:
-    """Fold all sources; changes that cannot be made are left out and reported, each of them."""
-    problems: list[Problem] = []
-    while True:
-        failed: list[Source] = []
+def _unresolved(model: Unresolved) -> Violation:
+    if model.path == MAIN_MODEL:
+        return Violation(model.path, model.text, "error")
+    return Violation(model.path, f"{model.text}; it is left out")
 
-        def watch(source: Source, tree: Partial, done: list[Source] = failed) -> None:
-            done.append(source)
 
-        try:
-            return fold(sources, watch), problems
-        except AssignmentError as error:
-            culprit = sources[len(failed)]
-            problems.append(Problem(error.key, error.text, culprit.origin))
-            sources = [source for source in sources if source is not culprit]
+def _owner(path: Path) -> Path:
+    """Give what is left out with a model that is none: an alias, the model's table, or the main id itself."""
+    return path if path == MAIN_MODEL or path[: len(ALIASES)] == ALIASES else path[:-1]
+
+
+def _problems(violations: Iterable[Violation], sources: Sequence[Source]) -> Iterator[Problem]:
+    for violation in violations:
+        origin = locate(sources, violation.path)
+        yield Problem(dotted(violation.path), violation.text, origin, violation.severity)

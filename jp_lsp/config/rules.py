@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from jp_lsp.config.keys_assistant import IDLE_TIMEOUT_MINIMUM
 from jp_lsp.config.keys_tools import TOOL, TOOL_DEFAULTS_ENTRY
 from jp_lsp.config.kind import Kind, ListOf, MapOf, Table, Variant, entry_kind
 from jp_lsp.config.problem import Severity
 from jp_lsp.config.value import ABSENT, MaybeValue, MergedList, MergedMap, Partial, Path, Value, entries_of, value_at
+
+IDLE_TIMEOUT_MINIMUM = 10
 
 _TOOLS: Path = ("conversation", "tools")
 _LABEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z", re.ASCII)

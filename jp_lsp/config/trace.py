@@ -1,49 +1,43 @@
 """Which layer, and which file of it, a value came from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from jp_lsp.config.assign import AssignmentError, assign_change
 from jp_lsp.config.layer import Change, Layer, Origin, Source
-from jp_lsp.config.value import ABSENT, Path, value_at
+from jp_lsp.config.value import ABSENT, EMPTY, MaybeValue, Path, Value, value_at
+
+
+def settings_of(sources: Sequence[Source], path: Path) -> Iterator[tuple[Value, Origin]]:
+    """Give each value that a source itself has at `path`, with its place; topmost first.
+
+    A file of a layer counts by itself. For a value that takes the place of those below, the first is what
+    holds; for a list or text all of them may have a part in it.
+    """
+    for source in reversed(sources):
+        match source:
+            case Layer():
+                for step in reversed(source.steps):
+                    value = value_at(step.partial, path)
+                    if value is not ABSENT:
+                        yield value, step.place_of(path)
+            case Change():
+                value = _assigned(source, path)
+                if value is not ABSENT:
+                    yield value, source.origin
 
 
 def locate(sources: Sequence[Source], path: Path) -> Origin | None:
-    """Give the origin of the topmost source that sets `path`, or something below or above it.
-
-    For a value that layers add to this is the last one that added; `explain` knows them all.
-    """
-    for source in reversed(sources):
-        origin = _place_in(source, path)
-        if origin is not None:
-            return origin
-    return None
+    """Give the place of the topmost source that sets `path`; for an item of a list, that sets the list."""
+    names = path
+    for index, segment in enumerate(path):
+        if isinstance(segment, int):
+            names = path[:index]
+            break
+    return next((origin for _, origin in settings_of(sources, names)), None)
 
 
-def _place_in(source: Source, path: Path) -> Origin | None:
-    match source:
-        case Layer():
-            for step in reversed(source.steps):
-                if value_at(step.partial, path) is not ABSENT:
-                    return step.place_of(path)
-            return None
-        case Change():
-            return source.origin if touches(source, path) else None
-
-
-def touches(change: Change, path: Path) -> bool:
-    """Tell whether an assignment is to `path`, to a part of it, or to something that holds it."""
-    if not change.key:
-        return value_at_object(change, path)
-    key = change.key.split(".")
-    names = [str(segment) for segment in path]
-    count = min(len(key), len(names))
-    return key[:count] == names[:count]
-
-
-def value_at_object(change: Change, path: Path) -> bool:
-    """Tell whether the object of a root assignment has something at `path`."""
-    node = change.value
-    for segment in path:
-        if not isinstance(node, dict) or segment not in node:
-            return False
-        node = node[segment]
-    return True
+def _assigned(change: Change, path: Path) -> MaybeValue:
+    try:
+        return value_at(assign_change(EMPTY, change), path)
+    except AssignmentError:
+        return ABSENT  # it changes something that only lower layers have, such as one item of a list

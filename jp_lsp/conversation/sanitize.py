@@ -40,7 +40,7 @@ def sanitize(stream: ConversationStream) -> bool:
     _keep(stream, _without_orphaned_responses(stream.entries))
     _answer_open_calls(stream)
     _keep(stream, _without_unmatched_inquiries(stream.entries))
-    _keep(stream, _without_trailing_turn_start(stream.entries))
+    _keep(stream, _without_trailing_turn_starts(stream.entries))
     _keep(stream, _without_repeated_first_turn_starts(stream.entries))
     _open_first_turn(stream)
     if stream.revision != before:
@@ -121,12 +121,15 @@ def _without_unmatched_inquiries(entries: Sequence[Entry]) -> Sequence[Entry]:
     return [entry for position, entry in enumerate(entries) if position not in unmatched]
 
 
-def _without_trailing_turn_start(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Step 6: a turn that was opened and got nothing is not there, whatever non-events stand behind it."""
-    last = next((at for at in reversed(range(len(entries))) if _kind(entries[at]) is not None), None)
-    if last is None or not isinstance(_kind(entries[last]), TurnStart):
-        return entries
-    return [*entries[:last], *entries[last + 1 :]]
+def _without_trailing_turn_starts(entries: Sequence[Entry]) -> Sequence[Entry]:
+    """Step 6: a turn that was opened and got nothing is not there, whatever non-events stand behind it.
+
+    Several in a row go at once, where other programs take one away each time they look.
+    """
+    last = max(
+        (at for at, entry in enumerate(entries) if not isinstance(_kind(entry), TurnStart | None)), default=-1
+    )
+    return [entry for at, entry in enumerate(entries) if at <= last or _kind(entry) is None]
 
 
 def _without_repeated_first_turn_starts(entries: Sequence[Entry]) -> Sequence[Entry]:

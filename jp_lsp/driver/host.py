@@ -37,6 +37,7 @@ class QueryHost:
         self._jitter = jitter
         self._tasks: TaskGroup | None = None
         self._closing = anyio.Event()
+        self._unstarted: list[QueryRunner] = []
         self._running: dict[int | str, QueryRunner] = {}
         self._conversations: dict[ConversationId, QueryRunner] = {}
         self._used_last: ConversationId | None = None
@@ -46,6 +47,9 @@ class QueryHost:
         """Run queries until `close`."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
+            for runner in self._unstarted:
+                tasks.start_soon(self._run, runner)
+            self._unstarted.clear()
             await self._closing.wait()
 
     def start(self, token: int | str, query: Query, frontend: Frontend) -> QueryRunner:
@@ -54,8 +58,8 @@ class QueryHost:
         Raises:
             Refusal: a query with this token runs already, or the server is closing.
         """
-        if self._tasks is None or self._closing.is_set():
-            raise Refusal("internal", "The server is not running queries; restart it and try again")
+        if self._closing.is_set():
+            raise Refusal("internal", "The server is closing; restart it and try again")
         if token in self._running:
             raise Refusal("invalid_params", f"The token {token!r} is in use by a query that runs")
         around = self._around()
@@ -71,7 +75,10 @@ class QueryHost:
         latched = self._latched.pop(token, None)
         if latched is not None and around.clock.now().monotonic - latched[1] <= PRESS_LATCH_TIME:
             runner.press(latched[0])
-        self._tasks.start_soon(self._run, runner)
+        if self._tasks is None:
+            self._unstarted.append(runner)
+        else:
+            self._tasks.start_soon(self._run, runner)
         return runner
 
     @property

@@ -162,7 +162,9 @@ class ToolResultChunk(Durable):
     truncated: bool
     """Whether `md` shows less than there is."""
     lines: int
+    """How many lines the whole result has."""
     bytes: int
+    """The size of the whole result."""
     uri: str | None = None
     """A file with the whole result."""
     region: Region | None = None
@@ -174,13 +176,16 @@ class NoticeChunk(Envelope):
     type: Literal["notice"] = "notice"
     chunk_class: Annotated[Literal["durable", "ephemeral"], Field(alias="class")]
     md: str | None = None
-    """There when it is durable."""
+    """What to append to the transcript, when it is durable."""
     slot: str | None = None
-    """There when it is ephemeral."""
+    """Where it is shown, when it is ephemeral."""
     clear: Literal[True] | None = None
+    """Remove what the slot shows; the other fields are then left out."""
     level: NoticeLevel | None = None
     code: str | None = None
     text: str | None = None
+    region_index: int | None = None
+    """Which reasoning of the turn a summary is of, counted from 1."""
 
 
 class StatusChunk(Ephemeral):

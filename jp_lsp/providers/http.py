@@ -123,7 +123,7 @@ class VendorHttp:
             headers={"content-type": "application/json", "accept": accept},
         ) as response:
             observer.bytes_received()
-            if not _is_stream(response):
+            if not is_stream(response.status_code, response.headers.get("content-type", "")):
                 raise ResponseRefusedError(await _read_refusal(response, observer))
             async for chunk in response.aiter_bytes():
                 observer.bytes_received()
@@ -258,10 +258,9 @@ def join_url(base_url: str, path: str) -> str:
     return base + path
 
 
-def _is_stream(response: "httpx.Response") -> bool:
+def is_stream(status: int, content_type: str) -> bool:
     """Apply the response gate of providers 2.1; a missing content type passes for a stream."""
-    content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return response.status_code < 300 and content_type not in _NO_STREAM_TYPES
+    return status < 300 and content_type.partition(";")[0].strip().lower() not in _NO_STREAM_TYPES
 
 
 async def _read_refusal(response: "httpx.Response", observer: CycleObserver) -> RefusedResponse:

@@ -37,7 +37,7 @@ from jp_lsp.render.lists import ListFrame
 
 
 class BlockBuffer:
-    """Turns markdown into block events as it arrives. Line ends must be `\\n` (see `text`)."""
+    """Turns markdown into block events as it arrives. Line ends must be single newlines (see `text`)."""
 
     def __init__(self) -> None:
         self._events: list[BlockEvent] = []
@@ -223,7 +223,9 @@ class BlockBuffer:
     # Lists.
 
     def _open_list(self, marker: Marker, line: str, *, base: int, output: int, list_id: int) -> None:
-        frame = ListFrame(base, output, list_id, marker.delimiter, marker.number is not None, marker.number or 0)
+        frame = ListFrame(
+            base, output, list_id, marker.delimiter, marker.number is not None, marker.number or 0
+        )
         self._lists.append(frame)
         self._begin_item(frame, marker, line)
 

@@ -71,7 +71,7 @@ class TagReader:
             self._terminator = "?>"
             self._pieces = ["<?"]
             return position + 1
-        elif not ((character.isascii() and character.isalpha()) or character in "/!"):
+        if not ((character.isascii() and character.isalpha()) or character in "/!"):
             self.verdict = "text"
             return position
         return self._take(character, position + 1)

@@ -23,10 +23,10 @@ class Joined:
 class Joiner:
     """Joins the events of one region of text."""
 
-    __slots__ = ("_list_id", "_owed", "_previous")
+    __slots__ = ("_has_begun", "_list_id", "_owed")
 
     def __init__(self) -> None:
-        self._previous: BlockEvent | None = None
+        self._has_begun = False
         self._list_id: int | None = None
         self._owed = ""
 
@@ -38,30 +38,25 @@ class Joiner:
             case Block() | Tail():
                 if not event.text.strip():
                     return None
-                body = _indented(event.text.rstrip("\n"), event.indent)
-                separator = self._block_separator(event.list_id, event.is_after_blank)
-                self._list_id = event.list_id
+                return self._block(event, _indented(event.text.rstrip("\n"), event.indent))
             case CodeOpen():
-                separator = self._block_separator(event.list_id, event.is_after_blank)
-                info = event.info
-                body = " " * event.indent + event.lead + event.run + info
-                self._list_id = event.list_id
+                return self._block(event, " " * event.indent + event.lead + event.run + event.info)
             case CodeLine():
-                separator = LINE_BREAK
-                body = _indented(event.text.removesuffix("\n"), event.indent)
+                return Joined(LINE_BREAK, _indented(event.text.removesuffix("\n"), event.indent))
             case CodeClose():
-                separator = LINE_BREAK
-                body = " " * event.indent + event.run
-        self._previous = event
+                return Joined(LINE_BREAK, " " * event.indent + event.run)
+
+    def _block(self, event: Block | Tail | CodeOpen, body: str) -> Joined:
+        separator = self._separator(event.list_id, is_after_blank=event.is_after_blank)
+        self._has_begun = True
+        self._list_id = event.list_id
         return Joined(separator, body)
 
     def _slice(self, event: Slice) -> Joined | None:
         body = event.text.rstrip("\n")
         line_ends = event.text[len(body) :]
         if event.is_first:
-            if not body.strip():
-                return None
-            separator = self._block_separator(None, is_after_blank=False)
+            separator = self._separator(None, is_after_blank=False)
             self._owed = line_ends
         elif body:
             separator, self._owed = self._owed, line_ends
@@ -71,12 +66,12 @@ class Joiner:
             self._owed += line_ends
             if not event.is_last:
                 return None
+        self._has_begun = True
         self._list_id = None
-        self._previous = event
         return Joined(separator, body)
 
-    def _block_separator(self, list_id: int | None, is_after_blank: bool) -> str | None:
-        if self._previous is None:
+    def _separator(self, list_id: int | None, *, is_after_blank: bool) -> str | None:
+        if not self._has_begun:
             return None
         is_close = list_id is not None and list_id == self._list_id and not is_after_blank
         return LINE_BREAK if is_close else PARAGRAPH_BREAK

@@ -29,7 +29,9 @@ class Paragraph:
 
     def __init__(self, first: str) -> None:
         rest = measure(first)[1]
-        self.kind: BlockKind = "table" if rest.startswith("|") else "other" if rest.startswith(">") else "paragraph"
+        self.kind: BlockKind = (
+            "table" if rest.startswith("|") else "other" if rest.startswith(">") else "paragraph"
+        )
         self.is_first_line_open = True
         self.is_streaming = False
         self._pieces: list[str] = []
@@ -63,6 +65,8 @@ class Paragraph:
             return None
         text = "".join(self._pieces)
         count = safe - self._written
+        if not text[:count].strip():
+            return None
         self._pieces = [text[count:]]
         is_first, self._written = self._written == 0, safe
         return Slice(text[:count], self.kind, is_first, is_last=False)

@@ -5,16 +5,14 @@ and menus do not end it. `BlockRegion` cuts text into markdown blocks, `RawRegio
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from jp_lsp.render.block_event import Block, BlockEvent, BlockKind, CodeClose, CodeLine, CodeOpen, Slice, Tail
 from jp_lsp.render.blocks import BlockBuffer
+from jp_lsp.render.chunk import CodePart, TextPart
 from jp_lsp.render.fixups import Fixups
 from jp_lsp.render.join import Joiner
 from jp_lsp.render.options import Granularity
-
-TextPart = Literal["whole", "first", "more", "last"]
-CodePart = Literal["open", "line", "close"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +132,9 @@ class RawRegion:
 
     def finish(self) -> list[Piece]:
         """See `Region`."""
-        missing = [event for event in self._fences.flush() if isinstance(event, CodeClose) and event.is_missing]
+        missing = [
+            event for event in self._fences.flush() if isinstance(event, CodeClose) and event.is_missing
+        ]
         self._held = []
         return [TextPiece("\n", " " * close.indent + close.run, "other", "last") for close in missing]
 

@@ -43,7 +43,7 @@ class TextCleaner:
         self._state: _State = "text"
         self._parameters = ""
         self._after_return = False
-        self._surrogate = ""
+        self._surrogate: str = ""
         self.saw_bidi_override = False
 
     def feed(self, text: str) -> str:

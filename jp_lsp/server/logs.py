@@ -99,7 +99,7 @@ class BackgroundHandler(logging.Handler):
     def __init__(self, targets: Iterable[logging.Handler], max_waiting: int = _MAX_WAITING) -> None:
         super().__init__()
         self._targets = list(targets)
-        self._records: queue.Queue[logging.LogRecord | threading.Event] = queue.Queue(max_waiting)
+        self._records: queue.Queue[logging.LogRecord | threading.Event | None] = queue.Queue(max_waiting)
         self._lost = 0
         self._thread: threading.Thread | None = None
 
@@ -127,19 +127,28 @@ class BackgroundHandler(logging.Handler):
             return
         written = threading.Event()
         try:
-            self._records.put_nowait(written)
+            self._records.put(written, timeout=_FLUSH_WITHIN)
         except queue.Full:
             return
         written.wait(_FLUSH_WITHIN)
 
     def close(self) -> None:
-        """Write what is queued, as far as that is possible."""
-        self.flush()
+        """Write what is queued, as far as that is possible, and let go of the targets."""
+        if self._thread is not None:
+            self.flush()
+            try:
+                self._records.put_nowait(None)
+            except queue.Full:
+                return  # the thread is stuck in a target, which must not be touched
+            self._thread.join(_FLUSH_WITHIN)
+            if self._thread.is_alive():
+                return
+        for target in self._targets:
+            target.close()
         super().close()
 
     def _work(self) -> None:
-        while True:
-            item = self._records.get()
+        while (item := self._records.get()) is not None:
             if isinstance(item, threading.Event):
                 item.set()
                 continue

@@ -155,7 +155,9 @@ class PromptBroker:
     async def _put_as_prompt(self, entry: _Open, params: JsonObject) -> None:
         while self._is_open(entry):
             try:
-                self._settle(entry, from_wire.prompt_answer(entry.decision, await self._ask("jp/prompt", params)))
+                self._settle(
+                    entry, from_wire.prompt_answer(entry.decision, await self._ask("jp/prompt", params))
+                )
             except ClientAnswerError as refusal:
                 self._failed(entry, refusal)
             except UnknownAnswer as problem:

@@ -30,6 +30,9 @@ class WireDescriptors:
 def take_standard_streams() -> WireDescriptors:
     """Make the process's standard streams the wire, and point the usual descriptors away from it.
 
+    To be called once, early and before there is an event loop: where a stream is closed, the loop's own
+    descriptors would take its number.
+
     Where standard error is the same pipe as standard output (`2>&1`), logging there would break frames as
     well, so it is silenced; a log file still works. On a terminal, where a person reads both, it is left.
 

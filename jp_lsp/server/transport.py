@@ -18,7 +18,7 @@ from jp_lsp.server.lifecycle import ClosingReason
 from jp_lsp.server.parent import wait_until_gone
 from jp_lsp.server.process import handle_signals
 from jp_lsp.server.reader import FrameReceiver
-from jp_lsp.server.stdio import WireDescriptors, open_reader, open_writer, take_standard_streams
+from jp_lsp.server.stdio import WireDescriptors, open_reader, open_writer
 from jp_lsp.server.wire import JpLanguageServer
 from jp_lsp.server.writer import TransportWriter, Writer
 
@@ -130,8 +130,8 @@ class Connection:
 
 async def serve_stdio(
     server: JpLanguageServer,
+    wire: WireDescriptors,
     *,
-    descriptors: WireDescriptors | None = None,
     closing_timeout: float = CLOSING_TIMEOUT,
     parent_gone: WaitUntilGone = wait_until_gone,
 ) -> int:
@@ -139,18 +139,14 @@ async def serve_stdio(
 
     Args:
         server: the server object.
-        descriptors: the wire, when `take_standard_streams` was called before; else it is called now.
+        wire: what `take_standard_streams` gave.
         closing_timeout: seconds for the server's `on_closing`.
         parent_gone: waits until the client's process is gone.
 
     Returns:
         The exit code: 0 after `shutdown` and `exit` or when the client is gone, 1 after `exit` alone, 128 and
         the number after a signal.
-
-    Raises:
-        StandardStreamsMissing: standard input or output is closed.
     """
-    wire = take_standard_streams() if descriptors is None else descriptors
     connection = Connection(server, closing_timeout=closing_timeout, parent_gone=parent_gone)
     lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     lost.add_done_callback(lambda _: connection.close(ClosingReason.BROKEN_PIPE))

@@ -87,6 +87,8 @@ class JpProtocol(LanguageServerProtocol):
         self._typed = TypedRequests(self._send)
         self._running = RunningRequests(self._answer, self._refuse, self._report)
         self._raw_initialize: JsonObject = {}
+        self.experimental: JsonObject | None = None
+        """What the server announces beside standard LSP; set before `initialize` comes."""
         super().__init__(server, converter)
 
     # What the app uses.
@@ -311,6 +313,8 @@ class JpProtocol(LanguageServerProtocol):
     def _end_initialize(self) -> None:
         if self._phase is Phase.INITIALIZING:
             self._phase = Phase.INITIALIZED
+        if self.experimental is not None:
+            self.server_capabilities.experimental = self.experimental
         process_id = self._raw_initialize.get("processId")
         if self._lifecycle is not None and isinstance(process_id, int) and process_id > 0:
             self._lifecycle.client_process(process_id)

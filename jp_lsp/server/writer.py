@@ -101,7 +101,8 @@ class TransportWriter(asyncio.BaseProtocol):
             async with asyncio.timeout(within):
                 await self._lost.wait()
         except TimeoutError:
-            self._transport.abort()
+            if not self._lost.is_set():
+                self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Asyncio: the transport is there."""

@@ -16,7 +16,7 @@ from jp_lsp.ports.refusal import Refusal
 from jp_lsp.providers.local.adapter import build_model
 from jp_lsp.providers.local.install import install, remove
 from jp_lsp.providers.local.installed import check_status
-from jp_lsp.providers.local.job import InstallError, Job, Progress
+from jp_lsp.providers.local.job import InstallError, Job, Progress, megabytes
 from jp_lsp.providers.local.process import LocalModelError
 from jp_lsp.providers.local.release import Release, UnknownPlatformError, current_release
 from jp_lsp.providers.local.settings import LocalModelSettings, model_id
@@ -99,9 +99,7 @@ def remove_model(data_dir: Path) -> int:
         InstallError: it could not be removed.
     """
     size = remove(data_dir)
-    _say(
-        f"Removed; {_megabytes(size)} freed." if size else "The local model is not installed. Nothing to do."
-    )
+    _say(f"Removed; {megabytes(size)} freed." if size else "The local model is not installed. Nothing to do.")
     return 0
 
 
@@ -110,7 +108,7 @@ def show_status(data_dir: Path) -> int:
     status = check_status(data_dir)
     match status.state:
         case "installed":
-            print(f"installed in {status.folder} ({_megabytes(status.size)}), model {model_id(None)}")
+            print(f"installed in {status.folder} ({megabytes(status.size)}), model {model_id(None)}")
         case "missing":
             print("not installed; `jp-lsp local install` installs it (about 127 MB)")
         case "broken":
@@ -137,14 +135,14 @@ class ProgressBar:
         """Draw the progress, if that would look different from before."""
         share = progress.done / progress.total if progress.total else 1.0
         word = _WORDS[progress.stage]
-        amount = f"{progress.done / 1e6:,.0f} of {_megabytes(progress.total)}"
+        amount = f"{progress.done / 1e6:,.0f} of {megabytes(progress.total)}"
         if self.output.isatty():
             filled = int(share * _BAR_WIDTH)
             line = f"{word:<11} [{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {amount}"
             text = f"\r\x1b[K{line}"
         else:
             line = f"{word} {int(share * 10) * 10} %"
-            text = f"{word} {int(share * 10) * 10:>3} % of {_megabytes(progress.total)}\n"
+            text = f"{word} {int(share * 10) * 10:>3} % of {megabytes(progress.total)}\n"
         if line != self._shown:
             self._shown = line
             self.output.write(text)
@@ -155,10 +153,6 @@ class ProgressBar:
         if self._shown and self.output.isatty():
             self.output.write("\n")
             self.output.flush()
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.0f} MB"
 
 
 def _say(text: str) -> None:

@@ -38,9 +38,18 @@ CASES = {
     "no length, body with lines": (b'X: 1\r\n\r\n{\n\n"lost":1\n\n}\n' + GOOD, [NO_LENGTH, b'{"good":1}']),
     "negative": (b"Content-Length: -5\r\n\r\n{}" + GOOD, [NOT_PLAUSIBLE, b'{"good":1}']),
     "a word": (b"Content-Length: many\r\n\r\n{}" + GOOD, [NOT_PLAUSIBLE, b'{"good":1}']),
-    "far too many digits": (b"Content-Length: " + b"9" * 500 + b"\r\n\r\n" + GOOD, [NOT_PLAUSIBLE, b'{"good":1}']),
-    "more than anybody sends": (b"Content-Length: 999999999999\r\n\r\n" + GOOD, [NOT_PLAUSIBLE, b'{"good":1}']),
-    "garbage, then a frame": (b"\x00\xff" * 20_000 + GOOD, [BadFrame("a header line is too long"), b'{"good":1}']),
+    "far too many digits": (
+        b"Content-Length: " + b"9" * 500 + b"\r\n\r\n" + GOOD,
+        [NOT_PLAUSIBLE, b'{"good":1}'],
+    ),
+    "more than anybody sends": (
+        b"Content-Length: 999999999999\r\n\r\n" + GOOD,
+        [NOT_PLAUSIBLE, b'{"good":1}'],
+    ),
+    "garbage, then a frame": (
+        b"\x00\xff" * 20_000 + GOOD,
+        [BadFrame("a header line is too long"), b'{"good":1}'],
+    ),
     "too large": (
         encode_frame(b'{"id":1' + b" " * 2000) + GOOD,
         [
@@ -82,14 +91,24 @@ def test_an_endless_header_line_is_not_kept() -> None:
 
 
 def test_a_stretch_of_nonsense_is_reported_once() -> None:
-    assert frames_of(b"a\r\n\r\nb\r\n\r\nc\r\n\r\n" + GOOD + b"d\r\n\r\n") == [NO_LENGTH, b'{"good":1}', NO_LENGTH]
+    assert frames_of(b"a\r\n\r\nb\r\n\r\nc\r\n\r\n" + GOOD + b"d\r\n\r\n") == [
+        NO_LENGTH,
+        b'{"good":1}',
+        NO_LENGTH,
+    ]
 
 
 @pytest.mark.parametrize(
     ("data", "is_between"),
-    [(b"", True), (GOOD, True), (GOOD + b"\r\n", True), (GOOD[:-1], False), (b"Content-Length: 3\r\n", False)],
+    [
+        (b"", True),
+        (GOOD, True),
+        (GOOD + b"\r\n", True),
+        (GOOD[:-1], False),
+        (b"Content-Length: 3\r\n", False),
+    ],
 )
-def test_a_cut_is_seen(data: bytes, is_between: bool) -> None:  # noqa: FBT001
+def test_a_cut_is_seen(data: bytes, is_between: bool) -> None:
     decoder = FrameDecoder()
     decoder.feed(data)
     while decoder.next_frame() is not None:

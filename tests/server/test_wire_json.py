@@ -32,7 +32,16 @@ def refuse(value: object) -> object:
     raise TypeError(f"no form for {type(value).__name__}")
 
 
-ODD_KEYS = {"a-b": 1, "class": {"jsonrpc": "2.0"}, "$ref": "#", "_x": None, "1": [], "type_name": "t", "kind": "k", "": 0}
+ODD_KEYS = {
+    "a-b": 1,
+    "class": {"jsonrpc": "2.0"},
+    "$ref": "#",
+    "_x": None,
+    "1": [],
+    "type_name": "t",
+    "kind": "k",
+    "": 0,
+}
 
 
 def test_keys_stay_what_they_are() -> None:
@@ -51,7 +60,9 @@ def test_reads(name: str) -> None:
     assert decode_json(text) == expected
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe{\x00}\x00", b'"\xc3"', b"[NaN]", b"nul", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"\xff\xfe{\x00}\x00", b'"\xc3"', b"[NaN]", b"nul", b"[" * 100_000]
+)
 def test_refuses(text: bytes) -> None:
     with pytest.raises(ValueError) as caught:
         decode_json(text)
@@ -60,10 +71,16 @@ def test_refuses(text: bytes) -> None:
 
 WRITTEN = {
     "half a pair": ({"a": "x\ud83dy", "\udc00": 1}, {"a": "x\ufffdy", "\ufffd": 1}),
-    "not a number": ({"a": "\ud83d", "b": [float("nan"), float("inf"), 1.5]}, {"a": "\ufffd", "b": [None, None, 1.5]}),
+    "not a number": (
+        {"a": "\ud83d", "b": [float("nan"), float("inf"), 1.5]},
+        {"a": "\ufffd", "b": [None, None, 1.5]},
+    ),
     "a huge number": ([2**70], [2**70]),
     "keys that are no strings": ({1: "a", None: "b"}, {"1": "a", "None": "b"}),
-    "an enum and a tuple": ((Colour.RED, {"c": Colour.RED, "d": "\ud800"}), ["red", {"c": "red", "d": "\ufffd"}]),
+    "an enum and a tuple": (
+        (Colour.RED, {"c": Colour.RED, "d": "\ud800"}),
+        ["red", {"c": "red", "d": "\ufffd"}],
+    ),
     "a mapping of another kind": (MappingProxyType({"a": MappingProxyType({})}), {"a": {}}),
     "deep": (json.loads("[" * 400 + "]" * 400), json.loads("[" * 400 + "]" * 400)),
 }
@@ -88,7 +105,11 @@ def test_gives_up_on_a_loop() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**80), 2**80)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=20,
 )

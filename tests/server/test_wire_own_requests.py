@@ -8,6 +8,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 from lsprotocol import types
 
+from jp_lsp.server.framing import BadFrame
 from jp_lsp.server.wire_error import ClientAnswerError
 from tests.support.wire_memory import MemoryClient
 
@@ -51,7 +52,9 @@ REFUSALS: list[tuple[dict[str, object], object]] = [
 
 
 @pytest.mark.parametrize(("members", "expected"), REFUSALS)
-async def test_answers_of_every_kind(client: MemoryClient, members: dict[str, object], expected: object) -> None:
+async def test_answers_of_every_kind(
+    client: MemoryClient, members: dict[str, object], expected: object
+) -> None:
     pending = client.protocol.send_request_raw("jp/prompt", {})
     answer(client, pending.id, **members)
     if isinstance(expected, tuple):
@@ -86,7 +89,9 @@ async def test_a_late_answer_disturbs_nobody(
 
 
 @pytest.mark.requirement("T25")
-async def test_a_typed_request_may_be_cancelled_too(client: MemoryClient, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_typed_request_may_be_cancelled_too(
+    client: MemoryClient, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO)
     params = types.ShowMessageRequestParams(types.MessageType.Info, "Run?", [types.MessageActionItem("Yes")])
     asking = asyncio.ensure_future(client.server.window_show_message_request_async(params))
@@ -112,8 +117,12 @@ async def test_typed_requests_give_typed_results(client: MemoryClient) -> None:
 @pytest.mark.parametrize(
     "members", [{"error": {"code": 5, "message": "no"}}, {"result": {"title": []}}, {"result": "text"}]
 )
-async def test_a_typed_request_that_fails_is_a_client_answer_error(client: MemoryClient, members: dict[str, object]) -> None:
-    asking = asyncio.ensure_future(client.server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(types.WorkspaceEdit())))
+async def test_a_typed_request_that_fails_is_a_client_answer_error(
+    client: MemoryClient, members: dict[str, object]
+) -> None:
+    asking = asyncio.ensure_future(
+        client.server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(types.WorkspaceEdit()))
+    )
     await checkpoint()
     answer(client, client.take_one()["id"], **members)
     with pytest.raises(ClientAnswerError):
@@ -156,8 +165,6 @@ async def test_nobody_waits_for_a_client_that_is_gone(client: MemoryClient) -> N
 
 
 async def test_an_answer_too_large_to_read_ends_the_question(client: MemoryClient) -> None:
-    from jp_lsp.server.framing import BadFrame
-
     pending = client.protocol.send_request_raw("jp/prompt", {})
     client.take()
     start = b'{"jsonrpc":"2.0","id":"%b","result":"xxx' % pending.id.encode()
@@ -182,7 +189,11 @@ async def test_progress_of_pygls_and_plain_notifications_go_out(client: MemoryCl
     client.protocol.notify("$/progress", {"token": "t", "value": {"plain": "\ud800"}})
     client.protocol.notify("x/own")
     assert client.take() == [
-        {"jsonrpc": "2.0", "method": "$/progress", "params": {"token": "t", "value": {"kind": "begin", "title": "T"}}},
+        {
+            "jsonrpc": "2.0",
+            "method": "$/progress",
+            "params": {"token": "t", "value": {"kind": "begin", "title": "T"}},
+        },
         {"jsonrpc": "2.0", "method": "$/progress", "params": {"token": "t", "value": {"plain": "\ufffd"}}},
         {"jsonrpc": "2.0", "method": "x/own"},
     ]

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from lsprotocol import types
@@ -20,7 +20,16 @@ from tests.support.wire_memory import MemoryClient
 
 pytestmark = pytest.mark.anyio
 
-ODD = {"a-b": 1, "class": 2, "$ref": "#/x", "_x": 3, "1": 4, "type_name": "t", "kind": "k", "params": {"method": "m"}}
+ODD = {
+    "a-b": 1,
+    "class": 2,
+    "$ref": "#/x",
+    "_x": 3,
+    "1": 4,
+    "type_name": "t",
+    "kind": "k",
+    "params": {"method": "m"},
+}
 NESTED = {"deep": [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}], "jsonrpc": "2.0"}
 
 
@@ -47,7 +56,9 @@ class SearchResult(Wire):
 def client() -> MemoryClient:
     client = MemoryClient()
     client.protocol.register_method("jp/echo", None, lambda params: params)
-    client.protocol.register_method("jp/search", SearchParams, lambda params: SearchResult(hit_count=len(params.places)))
+    client.protocol.register_method(
+        "jp/search", SearchParams, lambda params: SearchResult(hit_count=len(params.places))
+    )
     return client
 
 
@@ -134,14 +145,18 @@ async def test_parameters_arrive_as_they_were_sent(client: MemoryClient, params:
 
 async def test_a_model_sees_what_was_sent_and_answers_in_its_own_spelling(client: MemoryClient) -> None:
     client.initialize()
-    client.request(1, "jp/search", {"searchText": "x", "places": [{"fileName": "a", "line": 1}], "unknown": NESTED})
+    client.request(
+        1, "jp/search", {"searchText": "x", "places": [{"fileName": "a", "line": 1}], "unknown": NESTED}
+    )
     assert client.take_one()["result"] == {"hitCount": 1, "firstHit": None}
 
 
 @pytest.mark.requirement("R343")
 async def test_a_refusal_names_each_field_and_quotes_nothing(client: MemoryClient) -> None:
     client.initialize()
-    client.request(1, "jp/search", {"searchText": ["secret"], "places": [{"fileName": "a", "line": -1}, {"line": 2}]})
+    client.request(
+        1, "jp/search", {"searchText": ["secret"], "places": [{"fileName": "a", "line": -1}, {"line": 2}]}
+    )
     text = error_of(client.take_one(), -32602, "invalid_params")
     assert text == (
         "Invalid params for jp/search: searchText: Input should be a valid string; "
@@ -173,7 +188,9 @@ async def test_a_model_may_be_loaded_late(client: MemoryClient) -> None:
 
 @pytest.mark.requirement("R343")
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_errors_of_handlers(client: MemoryClient, caplog: pytest.LogCaptureFixture, is_async: bool) -> None:  # noqa: FBT001
+async def test_errors_of_handlers(
+    client: MemoryClient, caplog: pytest.LogCaptureFixture, is_async: bool
+) -> None:
     def answer(error: Exception) -> Any:
         async def later() -> None:
             await asyncio.sleep(0)
@@ -186,7 +203,9 @@ async def test_errors_of_handlers(client: MemoryClient, caplog: pytest.LogCaptur
     ours = WireError(REQUEST_FAILED, "busy", {"code": "conversation_busy"})
     client.protocol.register_method("jp/ours", None, lambda _: answer(ours))
     client.protocol.register_method("jp/bug", None, lambda _: answer(KeyError("inner secret")))
-    client.protocol.register_method("jp/bugs", None, lambda _: answer(ExceptionGroup("several", [ValueError("x")])))
+    client.protocol.register_method(
+        "jp/bugs", None, lambda _: answer(ExceptionGroup("several", [ValueError("x")]))
+    )
     client.initialize()
     for request_id, method in enumerate(["jp/ours", "jp/bug", "jp/bugs"]):
         client.request(request_id, method)
@@ -203,7 +222,9 @@ async def test_errors_of_handlers(client: MemoryClient, caplog: pytest.LogCaptur
     error_of(third, -32603, "internal")
 
 
-@pytest.mark.parametrize("result", [object(), {"a": {1, 2, "x", object}}, WireError(1, "x", {"y": object()})])
+@pytest.mark.parametrize(
+    "result", [object(), {"a": {1, 2, "x", object}}, WireError(1, "x", cast(Any, {"y": object()}))]
+)
 async def test_a_result_without_a_json_form_is_still_answered(client: MemoryClient, result: object) -> None:
     def answer(_params: object) -> object:
         if isinstance(result, Exception):
@@ -237,7 +258,11 @@ async def test_our_methods_wait_for_initialized(client: MemoryClient) -> None:
     client.request(0, "initialize", {"processId": None, "rootUri": None, "capabilities": {}})
     client.request(1, "jp/echo", {})
     client.request(2, "workspace/executeCommand", {"command": "jp.echo"})
-    client.request(3, "textDocument/hover", {"textDocument": {"uri": "file:///a"}, "position": {"line": 0, "character": 0}})
+    client.request(
+        3,
+        "textDocument/hover",
+        {"textDocument": {"uri": "file:///a"}, "position": {"line": 0, "character": 0}},
+    )
     client.notify("initialized", {})
     client.request(4, "jp/echo", {"now": True})
     _, method, command, hover, served = client.take()
@@ -254,7 +279,9 @@ async def test_initialize_may_be_tried_again(client: MemoryClient) -> None:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_a_failed_initialize_handler_leaves_the_server_uninitialized(client: MemoryClient, is_async: bool) -> None:  # noqa: FBT001
+async def test_a_failed_initialize_handler_leaves_the_server_uninitialized(
+    client: MemoryClient, is_async: bool
+) -> None:
     failures = [RuntimeError("no")]
 
     def fail_once(_params: types.InitializeParams) -> Any:
@@ -284,7 +311,9 @@ async def test_a_failed_initialize_handler_leaves_the_server_uninitialized(clien
     assert client.lifecycle.events == [("process", 4242)]
 
 
-async def test_a_client_that_is_newer_than_we_are_is_served(client: MemoryClient, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_that_is_newer_than_we_are_is_served(
+    client: MemoryClient, caplog: pytest.LogCaptureFixture
+) -> None:
     answer = client.initialize(
         capabilities={
             "workspace": {"workspaceEdit": {"failureHandling": "a new way"}},
@@ -303,7 +332,7 @@ async def test_a_client_that_is_newer_than_we_are_is_served(client: MemoryClient
 async def test_shutdown_is_answered_last_and_then_nothing_is_served(client: MemoryClient) -> None:
     order: list[str] = []
 
-    async def turn(_params: object) -> str:
+    async def turn(_params: object) -> None:
         try:
             await asyncio.sleep(60)
         finally:
@@ -367,12 +396,20 @@ async def test_synchronous_handlers_keep_the_order_of_messages(client: MemoryCli
     client.protocol.register_method("jp/answer", None, lambda params: seen.append(params))
     client.protocol.register_method("jp/ask", None, lambda params: seen.append(params))
     client.server.feature(types.TEXT_DOCUMENT_DID_OPEN)(lambda params: seen.append(params.text_document.uri))
-    client.server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(lambda params: seen.append(client.server.workspace.get_text_document("file:///a").source))
+    client.server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(
+        lambda params: seen.append(client.server.workspace.get_text_document("file:///a").source)
+    )
     client.initialize()
     client.notify("jp/answer", 1)
-    client.notify("textDocument/didOpen", {"textDocument": {"uri": "file:///a", "languageId": "x", "version": 1, "text": "old"}})
+    client.notify(
+        "textDocument/didOpen",
+        {"textDocument": {"uri": "file:///a", "languageId": "x", "version": 1, "text": "old"}},
+    )
     client.request(1, "jp/ask", 2)
-    client.notify("textDocument/didChange", {"textDocument": {"uri": "file:///a", "version": 2}, "contentChanges": [{"text": "new"}]})
+    client.notify(
+        "textDocument/didChange",
+        {"textDocument": {"uri": "file:///a", "version": 2}, "contentChanges": [{"text": "new"}]},
+    )
     client.notify("jp/answer", 3)
     assert seen == [1, "file:///a", 2, "new", 3]
 
@@ -439,7 +476,9 @@ async def test_a_handler_may_begin_in_order_and_end_later(client: MemoryClient) 
         ({"arguments": {}}, None),
     ],
 )
-async def test_commands_take_the_parameters_of_their_method(client: MemoryClient, params: dict[str, object], expected: object) -> None:
+async def test_commands_take_the_parameters_of_their_method(
+    client: MemoryClient, params: dict[str, object], expected: object
+) -> None:
     client.protocol.register_command("jp.query", None, lambda given: given, text_key="text")
     answer = client.initialize()
     assert answer["result"]["capabilities"]["executeCommandProvider"] == {"commands": ["jp.query"]}
@@ -457,7 +496,9 @@ async def test_commands_of_pygls_still_work(client: MemoryClient) -> None:
         return [first, rest]
 
     client.initialize()
-    client.request(1, "workspace/executeCommand", {"command": "their.command", "arguments": [1, {"a-b": NESTED}]})
+    client.request(
+        1, "workspace/executeCommand", {"command": "their.command", "arguments": [1, {"a-b": NESTED}]}
+    )
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert client.take_one()["result"] == [1, {"a-b": NESTED}]
@@ -473,7 +514,9 @@ async def test_names_are_registered_once(client: MemoryClient) -> None:
 
 async def test_a_registered_method_goes_before_a_feature_of_pygls(client: MemoryClient) -> None:
     tokens: list[object] = []
-    client.protocol.register_method("window/workDoneProgress/cancel", None, lambda params: tokens.append(params["token"]))
+    client.protocol.register_method(
+        "window/workDoneProgress/cancel", None, lambda params: tokens.append(params["token"])
+    )
     client.initialize()
     client.notify("window/workDoneProgress/cancel", {"token": "t"})
     assert tokens == ["t"]
@@ -494,9 +537,13 @@ async def test_a_registered_method_goes_before_a_feature_of_pygls(client: Memory
         (b'{"id":"with \\" quote","method":"x"', None),
     ],
 )
-async def test_a_message_too_large_is_refused_under_its_id(client: MemoryClient, start: bytes, request_id: object) -> None:
+async def test_a_message_too_large_is_refused_under_its_id(
+    client: MemoryClient, start: bytes, request_id: object
+) -> None:
     client.initialize()
-    client.protocol.receive(BadFrame(f"the message has 99999999 bytes; at most {MAX_FRAME_SIZE} are read", start))
+    client.protocol.receive(
+        BadFrame(f"the message has 99999999 bytes; at most {MAX_FRAME_SIZE} are read", start)
+    )
     message = client.take_one()
     assert message["id"] == request_id
     assert error_of(message, -32600, "invalid_request") == (

@@ -38,12 +38,16 @@ class ServerProcess:
         *,
         env: Mapping[str, str] | None = None,
         initialize: bool = True,
-        **options: Any,
+        stdout: int = asyncio.subprocess.PIPE,
+        stderr: int | None = asyncio.subprocess.PIPE,
     ) -> "ServerProcess":
-        pipe = asyncio.subprocess.PIPE
-        streams = {"stdin": pipe, "stdout": pipe, "stderr": pipe, **options}
         process = await asyncio.create_subprocess_exec(
-            *(command or WIRE_SERVER), env=environment(**(env or {})), limit=_STREAM_LIMIT, **streams
+            *(command or WIRE_SERVER),
+            env=environment(**(env or {})),
+            limit=_STREAM_LIMIT,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=stdout,
+            stderr=stderr,
         )
         server = cls(process)
         if initialize:

@@ -13,13 +13,14 @@ with collector_paused():
     import subprocess
     import sys
     import time
-    from typing import TYPE_CHECKING
+    from typing import TYPE_CHECKING, Any
 
     from lsprotocol import types
 
     from jp_lsp.server.lifecycle import ClosingReason
     from jp_lsp.server.logs import set_up_logging
     from jp_lsp.server.process import run_and_leave
+    from jp_lsp.server.stdio import take_standard_streams
     from jp_lsp.server.transport import serve_stdio
     from jp_lsp.server.wire import JpLanguageServer
     from jp_lsp.server.wire_error import REQUEST_CANCELLED, WireError
@@ -52,9 +53,9 @@ def crash(_params: object) -> object:
     raise RuntimeError("this is what a bug looks like")
 
 
-async def send_chunks(params: dict[str, object]) -> object:
+async def send_chunks(params: dict[str, Any]) -> object:
     """Send `count` chunks of `size` characters, minding the client's pace as the outbox does."""
-    count, text = int(str(params["count"])), "x" * int(str(params.get("size", 20)))
+    count, text = params["count"], "x" * params.get("size", 20)
     for index in range(count):
         server.protocol.notify_raw(
             "$/progress", {"token": params["token"], "value": {"seq": index, "type": "text", "md": text}}
@@ -64,20 +65,20 @@ async def send_chunks(params: dict[str, object]) -> object:
     return {"sent": count}
 
 
-def send_one(params: dict[str, object]) -> None:
+def send_one(params: dict[str, Any]) -> None:
     server.protocol.notify_raw("$/progress", {"token": params["token"], "value": {"at": time.monotonic_ns()}})
 
 
-async def wait_like_a_turn(params: dict[str, object]) -> object:
+async def wait_like_a_turn(params: dict[str, Any]) -> object:
     """Wait for a turn that the server owns; a cancellation stops the turn and tells what was kept (4.4)."""
     stop = asyncio.Event()
 
     async def turn() -> str:
         try:
-            await asyncio.wait_for(stop.wait(), float(str(params.get("seconds", 30))))
+            await asyncio.wait_for(stop.wait(), params.get("seconds", 30))
         except TimeoutError:
             return "completed"
-        await asyncio.sleep(float(str(params.get("cleanup", 0))))
+        await asyncio.sleep(params.get("cleanup", 0))
         return "stopped"
 
     outcome = asyncio.ensure_future(turn())
@@ -89,7 +90,7 @@ async def wait_like_a_turn(params: dict[str, object]) -> object:
         raise WireError(REQUEST_CANCELLED, "stopped", data) from None
 
 
-async def ask(params: dict[str, object]) -> object:
+async def ask(params: dict[str, Any]) -> object:
     return {
         "answer": await server.protocol.send_request_raw("jp/prompt", {"message": str(params["message"])})
     }
@@ -134,5 +135,8 @@ server.protocol.register_command("jp.echo", None, lambda params: params, text_ke
 server.protocol.register_command("jp.turn", None, wait_like_a_turn)
 
 if __name__ == "__main__":
+    wire = take_standard_streams()
     set_up_logging(os.environ.get("WIRE_LOG_LEVEL", "info"))
-    run_and_leave(serve_stdio(server, closing_timeout=float(os.environ.get("WIRE_CLOSING_TIMEOUT", "9"))))
+    run_and_leave(
+        serve_stdio(server, wire, closing_timeout=float(os.environ.get("WIRE_CLOSING_TIMEOUT", "9")))
+    )

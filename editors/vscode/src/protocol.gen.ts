@@ -305,14 +305,17 @@ export interface NoticeChunk {
   readonly cycle: number;
   readonly type: "notice";
   readonly class: "durable" | "ephemeral";
-  /** There when it is durable. */
+  /** What to append to the transcript, when it is durable. */
   readonly md?: string;
-  /** There when it is ephemeral. */
+  /** Where it is shown, when it is ephemeral. */
   readonly slot?: string;
+  /** Remove what the slot shows; the other fields are then left out. */
   readonly clear?: true;
   readonly level?: NoticeLevel;
   readonly code?: string;
   readonly text?: string;
+  /** Which reasoning of the turn a summary is of, counted from 1. */
+  readonly regionIndex?: number;
 }
 
 /** How much a notice matters. */
@@ -883,7 +886,9 @@ export interface ToolResultChunk {
   readonly decision?: string;
   /** Whether `md` shows less than there is. */
   readonly truncated: boolean;
+  /** How many lines the whole result has. */
   readonly lines: number;
+  /** The size of the whole result. */
   readonly bytes: number;
   /** A file with the whole result. */
   readonly uri?: string;

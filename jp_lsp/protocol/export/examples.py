@@ -53,7 +53,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = MappingProxyType(
                     "text": "Which files hold tests?",
                     "conversation": "new",
                     "config": ["assistant.model.id=anthropic/claude-sonnet-4-5"],
-                    "attachments": ["file:///home/ada/project/README.md"],
+                    "attachments": ["file:///home/user/project/README.md"],
                     "toolChoice": {"name": "list_files"},
                     "schema": '{"type": "array", "items": {"type": "string"}}',
                     "title": "Test files",
@@ -78,7 +78,6 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = MappingProxyType(
                 {
                     "text": "Go on, please.",
                     "conversation": _CONVERSATION,
-                    "fork": None,
                     "workDoneToken": 7,
                 },
                 {
@@ -199,7 +198,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = MappingProxyType(
                 {
                     "turns": 1,
                     "seq": 5,
-                    "md": "## Ada\n\nWhat does `main` do?\n\n## Assistant\n\nIt reads the arguments and starts the server.\n",
+                    "md": "## You\n\nWhat does `main` do?\n\n## Assistant\n\nIt reads the arguments and starts the server.\n",
                     "notices": [],
                 },
             ),

@@ -197,8 +197,8 @@ def build_model(settings: LocalModelSettings) -> LocalModel:
     check_settings(settings)
     installation = current_installation(settings.data_dir)
     options = ChildOptions(
-        packages=installation.folder,
-        model=settings.model_path or installation.model_path,
+        packages=installation.folder.absolute(),
+        model=(settings.model_path or installation.model_path).absolute(),
         alias=model_id(settings.model_path).name,
         threads=settings.threads,
         context=settings.context,

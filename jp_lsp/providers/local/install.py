@@ -25,7 +25,7 @@ from jp_lsp.providers.local.installed import (
     local_root,
     write_marker,
 )
-from jp_lsp.providers.local.job import InstallError, Job
+from jp_lsp.providers.local.job import InstallError, Job, megabytes
 from jp_lsp.providers.local.release import Release
 
 _LOG = logging.getLogger(__name__)
@@ -186,13 +186,9 @@ def _check_space(root: Path, release: Release) -> None:
     free = shutil.disk_usage(root).free
     if free < release.needed_space:
         raise InstallError(
-            f"The local model needs {_megabytes(release.needed_space)} of free disk while it is installed, and "
-            f"{root} has {_megabytes(free)}. Free some space, or set JP_USER_DATA_DIR to a folder on another disk."
+            f"The local model needs {megabytes(release.needed_space)} of free disk while it is installed, and "
+            f"{root} has {megabytes(free)}. Free some space, or set JP_USER_DATA_DIR to a folder on another disk."
         )
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.0f} MB"
 
 
 def _folders(root: Path) -> list[Path]:

@@ -34,6 +34,11 @@ class Progress:
     total: int
 
 
+def megabytes(size: int) -> str:
+    """Write a size for people."""
+    return f"{size / 1e6:,.0f} MB"
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One running installation, as seen by the steps that do its work.

@@ -53,7 +53,7 @@ class LocalModelError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChildOptions:
-    """What a child is told: where the runtime lies, which model to load and how.
+    """What a child is told: where the runtime lies, which model to load and how. Paths are absolute.
 
     `context` is in tokens, shared by `parallel` requests; `cache_megabytes` bounds the memory in which
     the runtime keeps prompts that it may see again.
@@ -110,6 +110,11 @@ class LocalModel:
     def is_running(self) -> bool:
         """Whether a child is there that has not ended, ready or not."""
         return self._child is not None and self._child.is_alive
+
+    @property
+    def process_id(self) -> int | None:
+        """The child's process id while it runs."""
+        return self._child.process_id if self._child is not None and self._child.is_alive else None
 
     async def start(self) -> Endpoint:
         """Give the running child's endpoint; start one if there is none, and wait until it is ready.
@@ -171,6 +176,8 @@ async def _spawn(command: Sequence[str], options: ChildOptions, start_limit: flo
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
+            # Not the server's own folder, which is the user's and may go away.
+            cwd=tempfile.gettempdir(),
             env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
             start_new_session=True,
             creationflags=_CREATION_FLAGS,
@@ -204,6 +211,10 @@ class _Child:
     @property
     def is_alive(self) -> bool:
         return self._process.returncode is None
+
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
 
     async def wait_until_ready(self) -> Endpoint:
         if self._endpoint is not None:

@@ -377,6 +377,20 @@ def test_the_pip_of_the_running_interpreter_is_used(tmp_path: Path) -> None:
     assert find_pip(tmp_path) == [sys.executable, "-m", "pip"]
 
 
+@pytest.mark.e2e
+def test_an_interpreter_without_pip_gets_one_for_the_occasion(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pip", None)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(workshop.wheels))
+
+    result = install(workshop.data_dir, workshop.release, Job())
+
+    assert result.installation.find_problem() is None
+    assert workshop.names() == ["1.0-2.0", "install.lock"]
+
+
 def test_an_interpreter_without_pip_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bare = tmp_path / "bare-python"
     bare.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jp_lsp.conversation.event import ConversationEvent, MessageResponse, ReasoningResponse
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.turn.builder import EventBuilder
-from jp_lsp.turn.stream_event import Flush, Part, ToolCallArguments, ToolCallStart
+from jp_lsp.turn.stream_event import Flush, Part, TextPart, ToolCallArguments, ToolCallStart
 from tests.support.turns import message, reasoning, structured, summary, tool_call
 
 AT = Timestamp(5)
@@ -214,11 +214,10 @@ def test_stored_text_is_complete_and_indices_ascend_per_opening(items: list[Part
     """An index that appears after a higher one was released cannot be re-ordered; all else ascends."""
     events = build(*items)
     texts = [event.kind.text for event in events if isinstance(event.kind, MessageResponse)]
+    parts = [item for item in items if isinstance(item, TextPart)]
     expected = {
-        index: "".join(
-            p.text for p in items if not isinstance(p, Flush) and p.index == index and hasattr(p, "text")
-        )
-        for index in {item.index for item in items}
+        index: "".join(part.text for part in parts if part.index == index)
+        for index in {p.index for p in parts}
     }
     assert sorted(texts) == sorted(expected.values())
     opened: set[int] = set()

@@ -239,12 +239,13 @@
 ---@field cycle integer Which response of the turn it belongs to, from 1; 0 before the first.
 ---@field type "notice"
 ---@field class "durable"|"ephemeral"
----@field md? string There when it is durable.
----@field slot? string There when it is ephemeral.
----@field clear? true
+---@field md? string What to append to the transcript, when it is durable.
+---@field slot? string Where it is shown, when it is ephemeral.
+---@field clear? true Remove what the slot shows; the other fields are then left out.
 ---@field level? jp.NoticeLevel
 ---@field code? string
 ---@field text? string
+---@field regionIndex? integer Which reasoning of the turn a summary is of, counted from 1.
 
 --- How much a notice matters.
 ---@alias jp.NoticeLevel
@@ -639,8 +640,8 @@
 ---@field ok boolean False when the model is told of an error.
 ---@field decision? string Why the tool did not run, or ran without a question.
 ---@field truncated boolean Whether `md` shows less than there is.
----@field lines integer
----@field bytes integer
+---@field lines integer How many lines the whole result has.
+---@field bytes integer The size of the whole result.
 ---@field uri? string A file with the whole result.
 ---@field region? jp.Region
 

@@ -57,6 +57,15 @@ class Server:
         self.listening_address = f"http://127.0.0.1:{self.http.server_address[1]}"
 
 
+class _QuietServer(http.server.ThreadingHTTPServer):
+    """Says nothing on standard error when a client goes away, as the real one does."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass
+
+
 def _start_http(parameters: Any, answer: list[str]) -> http.server.ThreadingHTTPServer:
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -100,8 +109,7 @@ def _start_http(parameters: Any, answer: list[str]) -> http.server.ThreadingHTTP
             self.end_headers()
             self.wfile.write(body)
 
-    server = http.server.ThreadingHTTPServer((parameters.hostnames[0], parameters.port), Handler)
-    server.daemon_threads = True
+    server = _QuietServer((parameters.hostnames[0], parameters.port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 

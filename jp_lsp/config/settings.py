@@ -1,0 +1,269 @@
+"""The settings of a workspace: everything else in this package, behind the port `SettingsSource`.
+
+Files are looked at anew for each query, so an edit holds from the next one on; a query itself runs with
+settings that never change. Nothing is remembered between queries but files that did not change.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from jp_lsp.config import options, sections
+from jp_lsp.config.delta import compute_change
+from jp_lsp.config.endpoints import UntrustedEndpoint, provider_settings, untrusted_endpoints
+from jp_lsp.config.explain import Explanation, explain
+from jp_lsp.config.files import FileCache
+from jp_lsp.config.fold import OUR_ORDER, REFERENCE_ORDER, Order, fold, in_order
+from jp_lsp.config.gather import Gathered, Places, gather
+from jp_lsp.config.layer import Source
+from jp_lsp.config.model_id import STORED_PROVIDER
+from jp_lsp.config.models import MAIN_MODEL
+from jp_lsp.config.problem import Problem, dotted, errors_in, refusal
+from jp_lsp.config.resolve import complete_configuration, resolve
+from jp_lsp.config.server_settings import ServerSettings
+from jp_lsp.config.snapshot import from_stored, to_stored, without_private
+from jp_lsp.config.stored import StoredChange, StoredSettings, read_stored, stored_layer
+from jp_lsp.config.trace import locate
+from jp_lsp.config.value import ABSENT, Partial, value_at, with_value
+from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.ports.provider import ModelId
+from jp_lsp.ports.providers import ProviderSettings
+from jp_lsp.ports.refusal import Refusal
+from jp_lsp.ports.settings import QuerySettings
+
+NO_MODEL = (
+    "no model is set: run `jp-lsp local install` for the small built-in one, which needs no key, or set "
+    "`assistant.model.id` (or pass `--model`) to a vendor's model and the vendor's API key in the environment"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """What one query's settings come from."""
+
+    gathered: Gathered
+    stored: StoredSettings | None
+
+    def ordered(self, order: Order) -> Sequence[Source]:
+        conversation = () if self.stored is None else (stored_layer(self.stored.tree),)
+        return in_order((*self.gathered.sources, *conversation), order)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return (*self.gathered.problems, *(() if self.stored is None else self.stored.problems))
+
+
+class WorkspaceSettings:
+    """Implements `SettingsSource` for one workspace, or for a folder without one.
+
+    Args:
+        root: the workspace, the folder that holds `.jp`; `None` outside one.
+        cwd: the folder that requests come from.
+        environ: the environment.
+        user_config_dir: the folder of the user's own `config.toml`.
+        user_workspace_dir: what the user keeps for this workspace alone.
+        server: the server's settings.
+        default_model: gives the model to use when nothing sets one, if there is any; asked also to
+            recognise it in conversations.
+        order: which layer lies above which.
+    """
+
+    def __init__(
+        self,
+        root: FilePath | None,
+        cwd: FilePath,
+        environ: Mapping[str, str],
+        user_config_dir: FilePath,
+        user_workspace_dir: FilePath | None,
+        server: ServerSettings,
+        default_model: Callable[[], ModelId | None],
+        *,
+        order: Order = OUR_ORDER,
+    ) -> None:
+        self._places = Places(root, cwd, user_config_dir, user_workspace_dir)
+        self._environ = environ
+        self._server = server
+        self._default_model = default_model
+        self._order = order
+        self._cache = FileCache()
+
+    def with_server(self, server: ServerSettings) -> "WorkspaceSettings":
+        """Give the same with other server settings; what was read of files is shared."""
+        other = WorkspaceSettings(
+            self._places.root,
+            self._places.cwd,
+            self._environ,
+            self._places.user_config_dir,
+            self._places.user_workspace_dir,
+            server,
+            self._default_model,
+            order=self._order,
+        )
+        other._cache = self._cache
+        return other
+
+    def default_conversation(self, overrides: Sequence[str]) -> str | None:
+        """Read `conversation.default_id`, which no conversation can decide.
+
+        Gives `ask`, `last-activated`, `last-created`, `previous`, a conversation's id, or nothing.
+
+        Raises:
+            Refusal: the configuration is invalid.
+        """
+        sources = self._sources(overrides, None)
+        folded = fold(sources.ordered(self._order))
+        _refuse_errors((*sources.problems, *folded.problems))
+        return options.optional_text(folded.tree, "conversation", "default_id")
+
+    def resolve(self, overrides: Sequence[str], conversation: ConversationStream | None) -> QuerySettings:
+        """Merge all layers; `overrides` are `--cfg` expressions, `conversation` an existing one.
+
+        Raises:
+            Refusal: the configuration is invalid; says file, key and what is allowed.
+        """
+        sources = self._sources(overrides, conversation)
+        ordered = sources.ordered(self._order)
+        resolved = resolve(ordered)
+        problems = (*sources.problems, *resolved.problems)
+        _refuse_errors(problems)
+        tree = self._with_model(resolved.tree)
+        model = self._served_by(tree, ordered)
+        self._refuse_stranger(model, sources)
+        partial, lost = self._to_store(tree, sources)
+        return QuerySettings(
+            model=model,
+            partial=partial,
+            parameters=options.main_parameters(tree),
+            retry=options.retry_policy(tree),
+            guards=options.stream_guards(tree),
+            interrupt=options.interrupt_options(tree, self._server),
+            display=options.display_options(tree, self._server),
+            system_prompt=sections.system_prompt(tree),
+            sections=sections.sections(tree),
+            assistant_name=options.optional_text(tree, "assistant", "name"),
+            user_name=options.optional_text(tree, "user", "name"),
+            lock_timeout=options.lock_timeout(tree),
+            start_local=options.flag(tree, "conversation", "start_local"),
+            warnings=tuple(dict.fromkeys((*_warnings(problems), *map(_not_kept, lost)))),
+        )
+
+    def delta(self, conversation: ConversationStream, settings: QuerySettings) -> JsonObject | None:
+        """Give the change from the conversation's stored settings to these; `None` when there is none."""
+        stored = read_stored(conversation.base_config, _changes(conversation))
+        return compute_change(stored.tree, from_stored(settings.partial)).delta or None
+
+    def explain(
+        self, key: str, overrides: Sequence[str] = (), conversation: ConversationStream | None = None
+    ) -> Explanation:
+        """Say where the value of a dotted key comes from, and what it hides.
+
+        Raises:
+            Refusal: there is no such key.
+        """
+        sources = self._sources(overrides, conversation)
+        return explain(key, sources.ordered(self._order), self._order)
+
+    def problems(
+        self, overrides: Sequence[str] = (), conversation: ConversationStream | None = None
+    ) -> tuple[Problem, ...]:
+        """Give all that is wrong or doubtful, hints included; each with its file and line where known."""
+        sources = self._sources(overrides, conversation)
+        resolved = resolve(sources.ordered(self._order))
+        return tuple(dict.fromkeys((*sources.problems, *resolved.problems)))
+
+    def provider_settings(self) -> Mapping[str, ProviderSettings]:
+        """Give what vendors' adapters are made from.
+
+        Files and environment decide. What a conversation once stored does not count, and neither does what
+        a workspace may not decide. Never fails: what is wrong in a file is for `resolve` to say.
+        """
+        ordered = self._connection_sources()
+        return provider_settings(resolve(ordered).tree, self._server, self._untrusted(ordered))
+
+    def untrusted_endpoints(self) -> tuple[UntrustedEndpoint, ...]:
+        """Give what the workspace's files say about vendors that must not count before it is trusted."""
+        return untrusted_endpoints(self._connection_sources(), self._places.root, self._environ)
+
+    def _connection_sources(self) -> Sequence[Source]:
+        return in_order(self._gather(()).sources, self._order)
+
+    def _untrusted(self, ordered: Sequence[Source]) -> tuple[UntrustedEndpoint, ...]:
+        if self._server.trust == "always":
+            return ()
+        return untrusted_endpoints(ordered, self._places.root, self._environ)
+
+    def _gather(self, overrides: Sequence[str]) -> Gathered:
+        return gather(self._places, self._environ, overrides, self._cache)
+
+    def _sources(self, overrides: Sequence[str], conversation: ConversationStream | None) -> _Sources:
+        stored = None
+        if conversation is not None:
+            stored = read_stored(conversation.base_config, _changes(conversation))
+        return _Sources(self._gather(overrides), stored)
+
+    def _with_model(self, tree: Partial) -> Partial:
+        if value_at(tree, MAIN_MODEL) is not ABSENT:
+            return tree
+        model = self._default_model()
+        if model is None:
+            raise Refusal("config_invalid", NO_MODEL, origin=dotted(MAIN_MODEL))
+        return with_value(tree, MAIN_MODEL, {"provider": model.provider, "name": model.name})
+
+    def _served_by(self, tree: Partial, ordered: Sequence[Source]) -> ModelId:
+        """Give the model with the provider that answers for it.
+
+        A conversation keeps our own providers under another name (3.1); which one it is, the name of the
+        embedded model and the server's settings tell.
+        """
+        model = options.model_id(value_at(tree, MAIN_MODEL))
+        origin = locate(ordered, MAIN_MODEL)
+        if model.provider != STORED_PROVIDER or origin is None or origin.kind != "conversation":
+            return model
+        embedded = self._default_model()
+        if embedded is not None and embedded.name == model.name:
+            return embedded
+        if self._server.lmstudio_base_url is not None:
+            return ModelId("lmstudio", model.name)
+        if self._server.compatible_base_url is not None:
+            return ModelId("compatible", model.name)
+        return model
+
+    def _refuse_stranger(self, model: ModelId, sources: _Sources) -> None:
+        ordered = in_order(sources.gathered.sources, self._order)
+        strangers = [found for found in self._untrusted(ordered) if found.provider == model.provider]
+        if strangers:
+            text = (
+                f"{strangers[0]}. A workspace decides that only once it is trusted: set the server setting "
+                f"`trust` to `always`, or set `{strangers[0].key}` in your own configuration."
+            )
+            chain = tuple(str(stranger) for stranger in strangers)
+            raise Refusal("config_invalid", text, chain=chain, origin=str(strangers[0].origin))
+
+    def _to_store(self, tree: Partial, sources: _Sources) -> tuple[JsonObject, Sequence[str]]:
+        """Give the configuration as the conversation should have it, and the keys that it cannot keep."""
+        if sources.stored is None:
+            return to_stored(tree), ()
+        ordered = sources.ordered(REFERENCE_ORDER)
+        present = from_stored(to_stored(complete_configuration(sources.stored.tree)[0]))
+        target = from_stored(to_stored(resolve(ordered).tree))
+        wanted = without_private(target, present, ordered)
+        return to_stored(wanted), compute_change(sources.stored.tree, wanted).lost
+
+
+def _changes(conversation: ConversationStream) -> Sequence[StoredChange]:
+    return [change for _, change in conversation.config_deltas()]
+
+
+def _refuse_errors(problems: Sequence[Problem]) -> None:
+    errors = tuple(dict.fromkeys(errors_in(problems)))
+    if errors:
+        raise refusal(errors)
+
+
+def _warnings(problems: Sequence[Problem]) -> Sequence[str]:
+    return [str(problem) for problem in problems if problem.severity == "warning"]
+
+
+def _not_kept(key: str) -> str:
+    return f"`{key}`: this change holds for this query only; the conversation's file format cannot keep it"

@@ -1,0 +1,201 @@
+"""From the bytes of one Messages stream to our events (providers 6.1.6). An index is the wire's own."""
+
+import logging
+from collections.abc import Sequence
+from typing import Literal
+
+from jp_lsp.conversation.event import NO_METADATA
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.providers.anthropic.messages import REDACTED_KEY, SIGNATURE_KEY
+from jp_lsp.providers.failure import VendorErrors, classify_in_band, lost_stream
+from jp_lsp.providers.sse import EventTooLargeError, SseDecoder, SseEvent
+from jp_lsp.providers.untrusted import as_count, as_object, as_text, parse_json
+from jp_lsp.turn.failure import FailureKind, StreamFailure
+from jp_lsp.turn.stream_event import (
+    Completed,
+    Finished,
+    FinishReason,
+    Flush,
+    KeepAlive,
+    MaxTokens,
+    OtherReason,
+    Refused,
+    StreamEvent,
+    TextPart,
+    ToolCallArguments,
+    ToolCallStart,
+    Usage,
+)
+
+_log = logging.getLogger(__name__)
+
+_COMPLETE_WORDS = frozenset({"end_turn", "stop_sequence", "tool_use"})
+_LARGEST_INDEX = 4095
+"""Real blocks are counted from zero; a larger index is nonsense, and what we keep for each must have a limit."""
+
+
+class MessagesDecoder:
+    """Takes one response. After `is_finished` it gives nothing more."""
+
+    def __init__(self, errors: VendorErrors, *, structured: bool = False) -> None:
+        self._errors = errors
+        self._structured = structured
+        self._text_kind: Literal["message", "structured"] = "structured" if structured else "message"
+        self._sse = SseDecoder()
+        # Blocks of kinds that we do not know, such as the vendor's own tools; all of theirs is passed over.
+        self._strange_blocks: set[int] = set()
+        self._finish: FinishReason | None = None
+        self.is_finished = False
+        self.usage: Usage | None = None
+
+    def feed(self, data: bytes) -> list[StreamEvent]:
+        """Take bytes, cut anywhere."""
+        if self.is_finished:
+            return []
+        try:
+            return self._take(self._sse.feed(data))
+        except EventTooLargeError as error:
+            return self.broken(StreamFailure(FailureKind.OTHER, str(error), provider=self._errors.provider))
+
+    def end(self) -> list[StreamEvent]:
+        """Take the clean end of the body."""
+        if self.is_finished:
+            return []
+        events = self._take(self._sse.end())
+        return events + self.broken(lost_stream(self._errors))
+
+    def broken(self, failure: StreamFailure) -> list[StreamEvent]:
+        """Take the loss of the connection: harmless when the reason to stop was told, else a failure."""
+        if self.is_finished:
+            return []
+        self.is_finished = True
+        return [failure if self._finish is None else Finished(self._finish)]
+
+    def _take(self, sse_events: Sequence[SseEvent]) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        for _, data in sse_events:
+            if data and not data.isspace():
+                self._on_payload(data, events)
+            if self.is_finished:
+                break
+        return events
+
+    def _on_payload(self, data: str, events: list[StreamEvent]) -> None:
+        try:
+            payload = as_object(parse_json(data))
+        except ValueError:
+            message = "the stream holds an event that is not JSON"
+            events += self.broken(
+                StreamFailure(FailureKind.TRANSIENT, message, provider=self._errors.provider)
+            )
+            return
+        # The name of the SSE event repeats the type; where they differ, the JSON is right.
+        match as_text(payload.get("type")):
+            case "content_block_delta":
+                self._on_delta(payload, events)
+            case "content_block_start":
+                self._on_block(payload, events)
+            case "content_block_stop":
+                if (index := self._index(payload)) is not None:
+                    events.append(Flush(index))
+            case "ping":
+                events.append(KeepAlive())
+            case "message_start":
+                self._note_usage(as_object(as_object(payload.get("message")).get("usage")))
+            case "message_delta":
+                self._note_usage(as_object(payload.get("usage")))
+                self._on_stop_reason(as_object(payload.get("delta")), events)
+            case "message_stop":
+                self.is_finished = True
+                events.append(Finished(self._finish or Completed()))
+            case "error":
+                events += self.broken(classify_in_band(payload.get("error") or payload, vendor=self._errors))
+            case kind if not kind and "error" in payload:
+                events += self.broken(classify_in_band(payload["error"], vendor=self._errors))
+            case kind:
+                _log.debug("anthropic sent an event that we do not know: %r", kind[:100])
+
+    def _index(self, payload: JsonObject) -> int | None:
+        """Give the index of a block that we know how to read."""
+        index = as_count(payload.get("index"))
+        return (
+            index
+            if index is None or (index <= _LARGEST_INDEX and index not in self._strange_blocks)
+            else None
+        )
+
+    def _on_block(self, payload: JsonObject, events: list[StreamEvent]) -> None:
+        index = as_count(payload.get("index"))
+        if index is None or index > _LARGEST_INDEX:
+            return
+        self._strange_blocks.discard(index)
+        block = as_object(payload.get("content_block"))
+        match as_text(block.get("type")):
+            case "text":
+                if (text := as_text(block.get("text"))) or self._structured:
+                    events.append(TextPart(index, self._text_kind, text))
+            case "thinking":
+                signature = as_text(block.get("signature"))
+                metadata = {SIGNATURE_KEY: signature} if signature else NO_METADATA
+                events.append(TextPart(index, "reasoning", as_text(block.get("thinking")), metadata))
+            case "redacted_thinking":
+                metadata = {REDACTED_KEY: as_text(block.get("data"))}
+                events.append(TextPart(index, "reasoning", "", metadata))
+            case "tool_use":
+                events.append(ToolCallStart(index, as_text(block.get("id")), as_text(block.get("name"))))
+            case kind:
+                self._strange_blocks.add(index)
+                _log.debug("anthropic sent a block that we do not know: %r", kind[:100])
+
+    def _on_delta(self, payload: JsonObject, events: list[StreamEvent]) -> None:
+        index = self._index(payload)
+        if index is None:
+            return
+        delta = as_object(payload.get("delta"))
+        match as_text(delta.get("type")):
+            case "text_delta":
+                events.append(TextPart(index, self._text_kind, as_text(delta.get("text"))))
+            case "thinking_delta":
+                events.append(TextPart(index, "reasoning", as_text(delta.get("thinking"))))
+            case "signature_delta":
+                metadata = {SIGNATURE_KEY: as_text(delta.get("signature"))}
+                events.append(TextPart(index, "reasoning", "", metadata))
+            case "input_json_delta":
+                events.append(ToolCallArguments(index, as_text(delta.get("partial_json"))))
+            case kind:
+                _log.debug("anthropic sent a delta that we do not know: %r", kind[:100])
+
+    def _on_stop_reason(self, delta: JsonObject, events: list[StreamEvent]) -> None:
+        word: JsonValue = delta.get("stop_reason")
+        text = as_text(word)
+        if text == "max_tokens":
+            self._stop(MaxTokens(), events)
+        elif text == "refusal":
+            details = as_object(delta.get("stop_details"))
+            category, explanation = as_text(details.get("category")), as_text(details.get("explanation"))
+            self._stop(Refused(category or None, explanation or None), events)
+        elif text in _COMPLETE_WORDS:
+            self._finish = Completed()
+        elif word:
+            self._finish = OtherReason(word)
+
+    def _stop(self, reason: FinishReason, events: list[StreamEvent]) -> None:
+        """End here: nothing that still comes matters."""
+        self.is_finished = True
+        events.append(Finished(reason))
+
+    def _note_usage(self, usage: JsonObject) -> None:
+        """Keep the numbers; later ones are totals and replace earlier ones."""
+        if not usage:
+            return
+        known = self.usage or Usage()
+        parts = [
+            as_count(usage.get(name))
+            for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        ]
+        cached, output = parts[1], as_count(usage.get("output_tokens"))
+        self.usage = Usage(
+            input_tokens=known.input_tokens if parts[0] is None else sum(part or 0 for part in parts),
+            output_tokens=known.output_tokens if output is None else output,
+            cached_tokens=known.cached_tokens if cached is None else cached,
+        )

@@ -1,0 +1,135 @@
+"""Conversations: listing them, and showing one again (query pipeline 5.9)."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from jp_lsp.conversation.event import ConversationEvent, TurnStart
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.ports.refusal import Refusal
+from jp_lsp.protocol.conversation import (
+    ConversationListParams,
+    RenderOverlay,
+    RenderParams,
+    TurnRange,
+)
+from jp_lsp.render.chunk import Chunk
+from jp_lsp.render.options import DisplayOptions, Labels, ReasoningDisplay
+from jp_lsp.render.replay import StoredTurn, export_markdown, render_turns
+from jp_lsp.server import to_wire
+from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire
+from jp_lsp.server.session import Session
+from jp_lsp.server.wire_error import invalid_params, new_trace
+from jp_lsp.server.workplace import StoredConversation
+
+_CHUNKS_BEFORE_DRAINING = 64
+
+
+async def list_conversations(session: Session, params: ConversationListParams) -> JsonObject:
+    """List the conversations of the workspace, last activated first.
+
+    Raises:
+        WireError: there is no workspace.
+    """
+    try:
+        listed = await session.workplace.conversations()
+    except Refusal as refusal:
+        raise to_wire.query_error(refusal.error, draft=None, trace=new_trace()) from None
+    shown = [
+        to_wire.conversation_summary(item.id, item.title, item.last_activated_at)
+        for item in listed
+        if item.last_activated_at is not None
+    ]
+    return {"conversations": shown if params.limit is None else shown[: params.limit]}
+
+
+async def render(session: Session, params: RenderParams) -> JsonObject:
+    """Show stored turns as the chunks that showed them while they ran.
+
+    Raises:
+        WireError: there is no such conversation, or no such turn.
+    """
+    try:
+        stored = await session.workplace.read(ConversationId(params.conversation))
+    except Refusal as refusal:
+        raise to_wire.query_error(refusal.error, draft=None, trace=new_trace()) from None
+    turns = [_with_overlay(turn, params.overlay) for turn in stored_turns(stored)]
+    turns = _chosen(turns, params.turns)
+    chunks = render_turns(turns, is_user_only=params.user_only)
+    token = params.partial_result_token
+    if token is None and not session.capabilities.chunks:
+        return {"turns": len(turns), "seq": 0, "md": export_markdown(turns), "notices": []}
+    await _send(session, token, params.conversation, chunks)
+    return {"turns": len(turns), "seq": len(chunks), "notices": []}
+
+
+def transcript_of(stored: StoredConversation) -> str:
+    """Give a whole conversation as one Markdown text."""
+    return export_markdown(stored_turns(stored))
+
+
+def stored_turns(stored: StoredConversation) -> list[StoredTurn]:
+    """Cut a stream into its turns, with how each is shown."""
+    now = time.time()
+    settings = stored.settings
+    labels = Labels(
+        settings.user_name or Labels().user,
+        settings.assistant_name or Labels().assistant,
+        str(settings.model),
+    )
+    return [
+        StoredTurn(
+            number, events, now - events[0].timestamp.nanoseconds / 1e9, None, settings.display, labels
+        )
+        for number, events in enumerate(_turns(stored.stream.events()), start=1)
+    ]
+
+
+def _turns(events: Sequence[ConversationEvent]) -> list[list[ConversationEvent]]:
+    """A turn begins at each marker that does not stand first in an empty turn (conversation format 6.1)."""
+    turns: list[list[ConversationEvent]] = []
+    for event in events:
+        if not turns or isinstance(event.kind, TurnStart):
+            turns.append([])
+        turns[-1].append(event)
+    return turns
+
+
+def _chosen(turns: list[StoredTurn], wanted: TurnRange | None) -> list[StoredTurn]:
+    if wanted is None:
+        return turns
+    if wanted.last is not None:
+        return turns[-wanted.last :]
+    first, last = wanted.from_turn or 1, wanted.to_turn or len(turns)
+    if first > len(turns) or last > len(turns):
+        problem = f"turns: the conversation has {len(turns)} turns, so there is no turn {max(first, last)}"
+        raise invalid_params("jp/conversation/render", [problem])
+    return turns[first - 1 : last]
+
+
+def _with_overlay(turn: StoredTurn, overlay: RenderOverlay | None) -> StoredTurn:
+    if overlay is None:
+        return turn
+    options: DisplayOptions = turn.options
+    if overlay.reasoning is not None:
+        options = replace(options, reasoning=ReasoningDisplay(overlay.reasoning, options.reasoning.limit))
+    if overlay.show_tool_calls is not None:
+        options = replace(options, show_tool_calls=overlay.show_tool_calls)
+    return replace(turn, options=options)
+
+
+async def _send(
+    session: Session, token: int | str | None, conversation: str, chunks: Sequence[Chunk]
+) -> None:
+    """Send chunks at the client's pace."""
+    protocol = session.protocol
+    origin = Origin(token if token is not None else "render", conversation, 0)
+    for seq, chunk in enumerate(chunks, start=1):
+        value = chunk_to_wire(chunk, seq, origin)
+        if token is not None:
+            protocol.notify_raw("$/progress", {"token": token, "value": value})
+        else:
+            protocol.notify_raw("jp/chunk", value)
+        if seq % _CHUNKS_BEFORE_DRAINING == 0 and protocol.out is not None:
+            await protocol.out.drained()

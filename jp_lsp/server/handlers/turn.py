@@ -1,0 +1,138 @@
+"""Asking, steering, answering, listing (query pipeline 1.10, 4)."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable
+
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.driver.runner import QueryRunner, Refused
+from jp_lsp.ports.refusal import Refusal
+from jp_lsp.protocol.prompt import AnswerParams
+from jp_lsp.protocol.reading import InvalidParams
+from jp_lsp.protocol.turn import InterruptParams, QueryParams, TurnListParams
+from jp_lsp.server import from_wire, to_wire
+from jp_lsp.server.handlers.conversation import transcript_of
+from jp_lsp.server.outbox import Outbox
+from jp_lsp.server.session import Session
+from jp_lsp.server.wire_error import invalid_params, new_trace
+from jp_lsp.turn.failure import QueryError
+from jp_lsp.turn.inputs import CancelRequested
+from jp_lsp.turn.listing import ActiveTurn
+
+_log = logging.getLogger(__name__)
+
+INDICATOR_INTERVAL = 0.5
+"""Seconds between two looks at the clock while a model thinks."""
+
+
+def query(session: Session, params: QueryParams) -> Awaitable[JsonObject]:
+    """Start a query at once, in message order; awaiting gives its result.
+
+    Raises:
+        WireError: it cannot begin; awaiting raises one too, and when the query was cancelled.
+    """
+    try:
+        asked = from_wire.query(params)
+    except InvalidParams as problem:
+        raise invalid_params("jp/query", [str(problem)]) from None
+    token = params.partial_result_token
+    if token is None:
+        token = params.work_done_token
+    if token is None:
+        token = f"jp-{secrets.token_hex(6)}"
+    outbox = Outbox(session, token, params.partial_result_token)
+    try:
+        runner = session.host.start(token, asked, outbox)
+    except Refusal as refusal:
+        raise to_wire.query_error(refusal.error, draft=asked.text, trace=new_trace()) from None
+    return _finish(session, runner, outbox, params.work_done_token)
+
+
+async def _finish(
+    session: Session, runner: QueryRunner, outbox: Outbox, work_done_token: int | str | None
+) -> JsonObject:
+    """Wait for the end of a query. A cancelled request stops the query and tells what was kept (4.4)."""
+    await outbox.begin(work_done_token, lambda: runner.post(CancelRequested()))
+    finished = asyncio.ensure_future(runner.finished.wait())
+    try:
+        while not finished.done():
+            await asyncio.wait([finished], timeout=INDICATOR_INTERVAL)
+            outbox.tick()
+    except asyncio.CancelledError:
+        runner.post(CancelRequested())
+        await asyncio.wait([finished])
+    finally:
+        outbox.close()
+    match runner.outcome:
+        case Refused(error, draft):
+            raise to_wire.query_error(error, draft=draft, trace=new_trace())
+        case None:
+            problem = QueryError("internal", "the query ended without a result; the log says why")
+            raise to_wire.query_error(problem, draft=runner.query.text, trace=new_trace())
+        case result if result.was_cancelled:
+            raise to_wire.cancelled_error(result, trace=new_trace())
+        case result:
+            session.show_warnings()
+            return to_wire.query_result(result, last_seq=outbox.last_seq)
+
+
+async def query_as_command(session: Session, params: QueryParams) -> JsonObject:
+    """Run a query for a client that may know nothing of `jp/`: let it also see the answer.
+
+    Raises:
+        WireError: as in `query`.
+    """
+    result = await query(session, params)
+    conversation = result.get("conversation")
+    if session.is_plain and isinstance(conversation, str):
+        await _show_answer(session, ConversationId(conversation), str(result["text"]))
+    return result
+
+
+async def _show_answer(session: Session, conversation: ConversationId, text: str) -> None:
+    """Open the conversation as a document, or at least say its answer."""
+    if session.has_show_document:
+        try:
+            stored = await session.workplace.read(conversation)
+            uri = await session.workplace.keep_scratch(f"{conversation}.md", transcript_of(stored))
+        except (Refusal, OSError) as problem:
+            _log.warning("the answer could not be opened as a document: %s", problem)
+        else:
+            session.protocol.send_request_raw("window/showDocument", {"uri": uri, "takeFocus": False})
+            return
+    session.protocol.notify_raw("window/showMessage", {"type": 3, "message": text})
+
+
+def interrupt(session: Session, params: InterruptParams) -> JsonObject:
+    """Steer a running query; tells what became of the press."""
+    target = None if params.conversation is None else ConversationId(params.conversation)
+    return to_wire.interrupt_result(session.host.press(from_wire.press(params), params.turn, target))
+
+
+def answer(session: Session, params: AnswerParams) -> None:
+    """Answer an open question."""
+    session.prompts.answer(params)
+
+
+def list_turns(session: Session, params: TurnListParams) -> JsonObject:
+    """List what runs, with its open questions."""
+    running = session.host.running
+    active = [
+        ActiveTurn(
+            runner.token,
+            session.host.conversation_of(runner),
+            runner.phase,
+            decisions=tuple(runner.core.open_decisions.values()),
+        )
+        for runner in running
+    ]
+    return to_wire.turn_list(active, ())
+
+
+def cancel_progress(session: Session, token: int | str) -> None:
+    """The cancel button of the progress that a client shows (R333)."""
+    cancel = session.progress_cancels.get(token)
+    if cancel is not None:
+        cancel()

@@ -1,0 +1,117 @@
+"""One connected client: what it can do, its workspace, its queries and its questions.
+
+Made when the first `jp/` message needs it, so that the start of the server does not wait for it.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import anyio
+from anyio.abc import TaskGroup
+
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.driver.host import QueryHost
+from jp_lsp.protocol.capability import ClientCapabilities
+from jp_lsp.server import from_wire
+from jp_lsp.server.prompts import PromptBroker, PromptWays
+from jp_lsp.server.wire import JpProtocol
+from jp_lsp.server.workplace import ClientPlace, Workplace
+
+_log = logging.getLogger(__name__)
+
+CLOSING_BUDGET = 8.0
+"""Seconds for all turns together to be stored when the server ends (query pipeline 4.8)."""
+
+
+class Session:
+    """A client and what is done for it.
+
+    Args:
+        protocol: the way to the client.
+        make_workplace: plugs the parts of its workspace together.
+        jitter: gives the seconds to add to a retry delay.
+    """
+
+    def __init__(
+        self,
+        protocol: JpProtocol,
+        make_workplace: Callable[[ClientPlace], Workplace],
+        jitter: Callable[[], float],
+    ) -> None:
+        sent = protocol.raw_initialize
+        capabilities = _members(sent.get("capabilities"))
+        self.protocol = protocol
+        self.capabilities, problem = from_wire.client_capabilities(capabilities.get("experimental"))
+        if problem is not None:
+            _log.warning("%s; the client is treated as one that knows only standard LSP", problem)
+        window = _members(capabilities.get("window"))
+        self.has_work_done_progress = window.get("workDoneProgress") is True
+        self.has_show_document = _members(window.get("showDocument")).get("support") is True
+        self.is_plain = "jp" not in _members(capabilities.get("experimental"))
+        self.workplace = make_workplace(client_place(sent))
+        self.host = QueryHost(self.workplace.surroundings, jitter)
+        self.prompts = PromptBroker(protocol.send_request_raw, self._spawn, _prompt_ways(self.capabilities))
+        self.progress_cancels: dict[int | str, Callable[[], None]] = {}
+        self._tasks: TaskGroup | None = None
+
+    async def serve(self) -> None:
+        """Run queries and questions until `close`."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            await self.host.serve()
+            tasks.cancel_scope.cancel()
+
+    async def close(self, *, is_client_gone: bool) -> None:
+        """End every query with its content stored, then let everything go."""
+        await self.host.close(is_client_gone=is_client_gone, budget=CLOSING_BUDGET)
+        await self.workplace.aclose()
+
+    def show_warnings(self) -> None:
+        """Tell the user what is wrong with settings or workspace, each thing once."""
+        for text in self.workplace.take_warnings():
+            self.protocol.notify_raw("window/showMessage", {"type": 2, "message": text})
+
+    def _spawn(self, task: Callable[[], Awaitable[None]]) -> None:
+        if self._tasks is not None:
+            self._tasks.start_soon(self._run, task)
+
+    async def _run(self, task: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await task()
+        except Exception:
+            _log.exception("a question to the client broke")
+
+
+def client_place(initialize: JsonObject) -> ClientPlace:
+    """Read where the client works off the parameters of `initialize`."""
+    folders = initialize.get("workspaceFolders")
+    listed = [_members(folder).get("uri") for folder in folders] if isinstance(folders, list) else []
+    uris = listed or [initialize.get("rootUri")]
+    paths = [path for uri in uris if (path := _path_of(uri)) is not None]
+    root_path = initialize.get("rootPath")
+    if not paths and isinstance(root_path, str) and root_path:
+        paths = [root_path]
+    options = _members(initialize.get("initializationOptions"))
+    return ClientPlace(tuple(paths), options.get("jp"))
+
+
+def _path_of(uri: JsonValue) -> str | None:
+    if not isinstance(uri, str):
+        return None
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        return None
+    path = unquote(parts.path)
+    is_drive = len(path) > 2 and path[0] == "/" and path[2] == ":"
+    return str(Path(path[1:] if is_drive else path))
+
+
+def _members(value: object) -> Mapping[str, JsonValue]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _prompt_ways(capabilities: ClientCapabilities) -> PromptWays:
+    kinds = frozenset(capabilities.prompt.kinds) if capabilities.prompt is not None else frozenset[str]()
+    return PromptWays(kinds, capabilities.max_actions)

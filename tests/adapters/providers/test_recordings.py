@@ -1,0 +1,105 @@
+"""Every recorded and constructed exchange decodes to its events and encodes to its body, however it is cut."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.adapters.providers.contract import violations
+from tests.adapters.providers.replay import (
+    EXCHANGES,
+    Cut,
+    Json,
+    at_random,
+    comparable,
+    each_byte,
+    in_two,
+    joined,
+    load,
+    play,
+    request_of,
+    to_json,
+    whole,
+)
+from tests.support.shared import shared_files
+
+SMALL = 3_000
+"""Bodies up to this size are cut in two at every byte; larger ones at random places, and into single bytes."""
+
+SEEDS = range(6)
+
+
+def _recordings() -> list[Path]:
+    return [
+        path
+        for provider in EXCHANGES
+        for path in shared_files(f"recordings/{provider}/**/*.json")
+    ]
+
+
+def _steps(*kinds: str, with_bodies: bool = False) -> list[Any]:
+    return [
+        pytest.param(path, number, id=f"{recording['provider']}/{recording['case']}[{number}]")
+        for path in _recordings()
+        for recording in [load(path)]
+        for number, step in enumerate(recording["steps"])
+        if step["kind"] in kinds and (not with_bodies or all(_bodies(recording, step)))
+    ]
+
+
+def _bodies(recording: Json, step: Json) -> list[Json]:
+    return [recording["exchanges"][i]["request"]["body"] for i in step["exchanges"]]
+
+
+def _answers(recording: Json, step: Json) -> list[Json]:
+    return [recording["exchanges"][i]["response"] for i in step["exchanges"]]
+
+
+def _cuts(answers: list[Json]) -> Iterator[tuple[str, Cut]]:
+    yield "whole", whole
+    yield "each byte", each_byte
+    size = max(len(answer["body"].encode()) for answer in answers)
+    if size <= SMALL:
+        for position in range(1, size):
+            yield f"in two at {position}", in_two(position)
+    else:
+        for seed in SEEDS:
+            yield f"seed {seed}", at_random(seed)
+
+
+@pytest.mark.shared
+@pytest.mark.requirement("R1", "R20", "R257", "R258", "T09", "F01", "F04", "F11")
+@pytest.mark.parametrize("crlf", [False, True], ids=["lf", "crlf"])
+@pytest.mark.parametrize(("path", "number"), _steps("chat"))
+def test_bodies_decode_to_the_recorded_events(path: Path, number: int, crlf: bool) -> None:
+    recording = load(path)
+    step = recording["steps"][number]
+    answers = _answers(recording, step)
+    is_free = "split_points_free" in recording.get("flags", [])
+    expected = recording["expected_events"][number]
+    request = request_of(recording, step)
+    for name, cut in _cuts(answers):
+        played = play(EXCHANGES[recording["provider"]](request), answers, cut, crlf=crlf)
+        events = [to_json(event) for event in played.events]
+        if is_free:
+            events, expected = joined(events), joined(expected)
+        assert events == expected, name
+        assert violations(played.events) == [], name
+
+
+@pytest.mark.shared
+@pytest.mark.requirement("R44", "R275", "F22", "F26")
+@pytest.mark.parametrize(("path", "number"), _steps("chat", "encode_request", with_bodies=True))
+def test_requests_encode_to_the_recorded_bodies(path: Path, number: int) -> None:
+    recording = load(path)
+    step = recording["steps"][number]
+    bodies = _bodies(recording, step)
+    exchange = EXCHANGES[recording["provider"]](request_of(recording, step))
+    if step["kind"] == "encode_request":
+        sent: list[Any] = [exchange.next_request()]
+        for body in (*bodies, *sent):
+            body.pop("stream", None)
+    else:
+        sent = play(exchange, _answers(recording, step), whole).bodies
+    assert [comparable(body) for body in sent] == [comparable(body) for body in bodies]
