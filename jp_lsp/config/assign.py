@@ -31,6 +31,8 @@ from jp_lsp.config.read import is_list, read_member
 from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.value import (
     ABSENT,
+    EMPTY,
+    NO_JSON,
     MaybeValue,
     MergedList,
     MergedMap,
@@ -167,7 +169,9 @@ def _items(kind: Kind, operation: _Operation, at: Path) -> tuple[Value, ...]:
     value = operation.value
     if isinstance(value, str):
         texts = [text for part in value.split(",") if (text := part.strip())]
-        each = (_assign(kind, ABSENT, (), _Operation(text, is_json=False, merges=False), at) for text in texts)
+        each = (
+            _assign(kind, ABSENT, (), _Operation(text, is_json=False, merges=False), at) for text in texts
+        )
     elif is_list(value):
         members = cast("Sequence[JsonValue]", value)
         each = (_read(kind, member, (*at, index)) for index, member in enumerate(members))
@@ -206,7 +210,9 @@ def _assign_map(kind: MapOf, current: MaybeValue, path: Path, operation: _Operat
     held = entries_of(current)
     if path:
         if kind.whole:
-            raise _unknown((*at, *path), f"`{dotted(at)}` is assigned as a whole, as JSON: `{dotted(at)}:={{...}}`")
+            raise _unknown(
+                (*at, *path), f"`{dotted(at)}` is assigned as a whole, as JSON: `{dotted(at)}:={{...}}`"
+            )
         name = str(path[0])
         entry = _assign(entry_kind(kind, name), held.get(name, ABSENT), path[1:], operation, (*at, name))
         return _rewrap(current, _put(held, name, entry))
@@ -215,9 +221,11 @@ def _assign_map(kind: MapOf, current: MaybeValue, path: Path, operation: _Operat
         if isinstance(read, MergedMap) and read.strategy is not None:
             return read
     if (kind.clears or kind.whole) and not operation.merges:
-        held = {}
+        held = EMPTY
     for name, member in _object(operation, at).items():
-        entry = _assign(entry_kind(kind, name), held.get(name, ABSENT), (), operation.with_value(member), (*at, name))
+        entry = _assign(
+            entry_kind(kind, name), held.get(name, ABSENT), (), operation.with_value(member), (*at, name)
+        )
         held = _put(held, name, entry)
     # Replacing a map must also hold against the layers below it.
     if kind.annotated and not operation.merges:
@@ -233,17 +241,21 @@ def _assign_variant(kind: Variant, current: MaybeValue, path: Path, operation: _
     is_object = operation.is_json and isinstance(operation.value, Mapping)
     if not path and not is_object:
         return _assign_leaf(kind.scalar, (), operation, at)
-    held = {} if kind.fresh or not isinstance(current, Mapping) else current
+    held = EMPTY if kind.fresh or not isinstance(current, Mapping) else current
     return _assign_table(kind.table, held, path, operation, at)
 
 
 def _assign_json(current: MaybeValue, path: Path, operation: _Operation, at: Path) -> Value:
     held = None if current is ABSENT else cast("JsonValue", current)
     if not path:
-        return merge_json(held, operation.value) if operation.merges and current is not ABSENT else operation.value
-    members = held if isinstance(held, Mapping) else {}
+        return (
+            merge_json(held, operation.value)
+            if operation.merges and current is not ABSENT
+            else operation.value
+        )
+    members = held if isinstance(held, Mapping) else NO_JSON
     name = str(path[0])
-    below = members.get(name, ABSENT)
+    below: MaybeValue = members.get(name, ABSENT)
     return {**members, name: _assign_json(below, path[1:], operation, (*at, name))}
 
 

@@ -37,7 +37,9 @@ def complete(kind: Kind, value: Value) -> Value:
         case Variant():
             return complete_table(kind.table, value) if isinstance(value, Mapping) else value
         case MapOf():
-            entries = {name: complete(entry_kind(kind, name), entry) for name, entry in entries_of(value).items()}
+            entries = {
+                name: complete(entry_kind(kind, name), entry) for name, entry in entries_of(value).items()
+            }
             for name, special in kind.special.items():
                 if name not in entries:
                     entries = {name: complete(special, {}), **entries}
@@ -65,7 +67,9 @@ def final(kind: Kind, value: Value) -> Value:
         case Variant():
             return final_table(kind.table, value) if isinstance(value, Mapping) else value
         case MapOf():
-            entries = {name: final(entry_kind(kind, name), entry) for name, entry in entries_of(value).items()}
+            entries = {
+                name: final(entry_kind(kind, name), entry) for name, entry in entries_of(value).items()
+            }
             return MergedMap(entries) if isinstance(value, MergedMap) else entries
         case ListOf():
             assert isinstance(value, MergedList)

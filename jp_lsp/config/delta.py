@@ -5,7 +5,7 @@ the whole list with `replace`. What a delta cannot say, such as that a value is 
 conversation files, which have `unsets`, can keep it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -151,7 +151,9 @@ class _Difference:
     def _of_list(self, kind: ListOf, old: MergedList, new: MergedList, path: Path) -> MaybeValue:
         if kind.rule == "replace":
             return MergedList(new.items, "replace")
-        added = MergedList(tuple(item for item in new.items if not any(same(item, known) for known in old.items)))
+        added = MergedList(
+            tuple(item for item in new.items if not any(same(item, known) for known in old.items))
+        )
         grown = order_items(path, merge_lists(old, added))
         if same(grown.items, new.items) and grown.dedup == new.dedup:
             return added
@@ -172,7 +174,9 @@ def changed_paths(kind: Kind, old: MaybeValue, new: MaybeValue, path: Path = ())
             for name, key in kind.keys.items():
                 if key.stored and (path or name not in _NEVER_WRITTEN):
                     here = (*path, name)
-                    yield from changed_paths(key.kind, before.get(name, ABSENT), after.get(name, ABSENT), here)
+                    yield from changed_paths(
+                        key.kind, before.get(name, ABSENT), after.get(name, ABSENT), here
+                    )
         case MapOf() if is_inner:
             before, after = entries_of(old), entries_of(new)
             for name in (*before, *(name for name in after if name not in before)):

@@ -6,7 +6,7 @@ The normal form is text in the largest units that give whole numbers.
 import re
 from collections.abc import Mapping
 
-from jp_lsp.config.kind import Leaf, Misfit
+from jp_lsp.config.kind import Leaf, Misfit, has_only
 from jp_lsp.config.value import Value
 from jp_lsp.conversation.json_value import JsonValue
 
@@ -88,6 +88,8 @@ def duration(bare_unit: str = "ms") -> Leaf:
     """Make a leaf for a duration; a bare number, as old files hold it, counts `bare_unit`."""
 
     def read(raw: JsonValue) -> Value:
+        if isinstance(raw, str) and raw.isascii() and raw.isdecimal() and len(raw) < 19:
+            raw = int(raw)
         match raw:
             case str() if (text := normal(raw)) is not None:
                 return text
@@ -95,15 +97,12 @@ def duration(bare_unit: str = "ms") -> Leaf:
                 raise Misfit(_EXPECTED, raw)
             case int() if 0 <= raw * _NANOSECONDS[bare_unit] < _MAXIMUM:
                 return to_text(raw * _NANOSECONDS[bare_unit])
-            case Mapping() if raw.keys() == {"secs", "nanos"}:
+            case Mapping() if has_only(raw, "secs", "nanos"):
                 return to_text(_whole(raw["secs"]) * _NANOSECONDS["s"] + _whole(raw["nanos"]))
             case _:
                 raise Misfit(_EXPECTED, raw)
 
-    def from_text(raw: str) -> Value:
-        return read(int(raw) if raw.isascii() and raw.isdecimal() and len(raw) < 19 else raw)
-
-    return Leaf(_EXPECTED, read, from_text)
+    return Leaf(_EXPECTED, read, read)
 
 
 def _whole(raw: JsonValue) -> int:

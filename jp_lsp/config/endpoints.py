@@ -6,7 +6,7 @@ user's own machine or to the vendor itself, until the user trusts the workspace.
 """
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from types import MappingProxyType
@@ -42,18 +42,27 @@ class UntrustedEndpoint:
 
 
 def untrusted_endpoints(
-    sources: Sequence[Source], root: FilePath | None, environ: Mapping[str, str]
+    sources: Sequence[Source],
+    root: FilePath | None,
+    environ: Mapping[str, str],
+    providers: Iterable[str] = tuple(PROVIDER_DEFAULTS),
 ) -> tuple[UntrustedEndpoint, ...]:
     """Find what a workspace must not decide; `sources` are in order, lowest first."""
     found: list[UntrustedEndpoint] = []
-    for provider, defaults in PROVIDER_DEFAULTS.items():
+    for provider in providers:
+        defaults = PROVIDER_DEFAULTS.get(provider, ProviderSettings())
         values = {name: _decided(sources, (*_LLM, provider, name), root) for name in _DECISIVE}
         url = _effective_url({name: value for name, (value, _, _) in values.items()}, defaults, environ)
         if _is_harmless(url, defaults.base_url):
             continue
         for name, (value, origin, trusted) in values.items():
             usual = trusted if trusted is not None else cast("str | None", getattr(defaults, name))
-            if origin is None or value is None or value == usual or not _matters(name, values, defaults, environ):
+            if (
+                origin is None
+                or value is None
+                or value == usual
+                or not _matters(name, values, defaults, environ)
+            ):
                 continue
             key = dotted((*_LLM, provider, name))
             found.append(UntrustedEndpoint(provider, key, value, _host(url), origin))
@@ -105,7 +114,13 @@ def _is_harmless(url: str | None, own: str | None) -> bool:
     if url is None:
         return True
     parts = _split(url)
-    if parts is None or not parts.hostname or parts.username is not None or "\\" in url or not url.isprintable():
+    if (
+        parts is None
+        or not parts.hostname
+        or parts.username is not None
+        or "\\" in url
+        or not url.isprintable()
+    ):
         return False
     if _is_loopback(parts.hostname):
         return True
@@ -155,13 +170,18 @@ def provider_settings(
         provider: _settings(entries_of(value_at(tree, (*_LLM, provider))), provider, defaults, distrusted)
         for provider, defaults in PROVIDER_DEFAULTS.items()
     }
-    for provider, base_url in (("lmstudio", server.lmstudio_base_url), ("compatible", server.compatible_base_url)):
+    for provider, base_url in (
+        ("lmstudio", server.lmstudio_base_url),
+        ("compatible", server.compatible_base_url),
+    ):
         if base_url is not None:
             settings[provider] = replace(settings[provider], base_url=base_url)
     return MappingProxyType(settings)
 
 
-def _settings(table: Partial, provider: str, defaults: ProviderSettings, distrusted: set[str]) -> ProviderSettings:
+def _settings(
+    table: Partial, provider: str, defaults: ProviderSettings, distrusted: set[str]
+) -> ProviderSettings:
     def text(name: str, default: str | None) -> str | None:
         value = table.get(name, ABSENT)
         is_usable = isinstance(value, str) and dotted((*_LLM, provider, name)) not in distrusted
@@ -179,4 +199,6 @@ def _settings(table: Partial, provider: str, defaults: ProviderSettings, distrus
 
 
 def _texts(value: Value) -> tuple[str, ...]:
-    return tuple(item for item in value.items if isinstance(item, str)) if isinstance(value, MergedList) else ()
+    return (
+        tuple(item for item in value.items if isinstance(item, str)) if isinstance(value, MergedList) else ()
+    )

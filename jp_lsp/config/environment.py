@@ -13,7 +13,7 @@ from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text,
 from jp_lsp.config.layer import Change, Layer, Origin, Step
 from jp_lsp.config.problem import Problem, dotted, nearest
 from jp_lsp.config.schema import SCHEMA, leaf_keys
-from jp_lsp.config.value import ABSENT, EMPTY, MaybeValue, MergedList, Partial, entries_of
+from jp_lsp.config.value import ABSENT, EMPTY, MaybeValue, Partial, entries_of
 
 PREFIX = "JP_CFG_"
 _OTHER_PREFIX = "JP_"
@@ -48,8 +48,7 @@ def read_environment(environ: Mapping[str, str], existing: Partial) -> Environme
             steps.append(Step(origin, assign_path(EMPTY, path, change)))
         except AssignmentError as error:
             problems.append(Problem(error.key, error.text, origin))
-    state = "set" if steps else "not found"
-    layer = Layer(Origin("environment", "environment"), tuple(steps), state)
+    layer = Layer(Origin("environment", "environment"), tuple(steps), "set" if steps else "not found")
     return EnvironmentLayer(layer, (*problems, *_misnamed(environ)))
 
 
@@ -114,7 +113,7 @@ def _spelled(name: str) -> str:
 
 
 def _change(value: str, origin: Origin, key: str) -> Change:
-    """Read the marks in front of a value: `:` for JSON, `+` to add; `\\:` and `\\+` for the marks themselves."""
+    """Read the marks in front of a value: `:` for JSON, `+` to add; a backslash before either keeps it."""
     is_json = merges = False
     for _ in range(2):
         if value.startswith(":") and not is_json:

@@ -251,7 +251,10 @@ def _lost_replacements(kind: Kind, path: Path, sources: Sequence[Source]) -> Ite
     if not isinstance(kind, (ListOf, Text)):
         return
     for source in sources:
-        if not isinstance(source, Layer) or _own_position(kind, value_at(layer_partial(source), path)) == "replace":
+        if (
+            not isinstance(source, Layer)
+            or _own_position(kind, value_at(layer_partial(source), path)) == "replace"
+        ):
             continue
         for step in source.steps:
             value = value_at(step.partial, path)

@@ -44,7 +44,8 @@ class _Walk:
     def visit(self, path: FilePath, above: tuple[FilePath, ...]) -> None:
         file = self.cache.load(path)
         here = (*above, path.resolve())
-        before, after = [], []
+        before: list[tuple[int, str]] = []
+        after: list[tuple[int, str]] = []
         for index, target, is_late in _targets(file):
             (after if is_late else before).append((index, target))
         for index, target in before:

@@ -44,7 +44,7 @@ class LoadedFile:
                 candidates = (path[:end] for end in range(len(path), 0, -1))
                 return next((self._lines[found] for found in candidates if found in self._lines), None)
             case ".yaml" | ".yml":
-                from jp_lsp.config import yaml_core  # noqa: PLC0415  # most workspaces have no such file
+                from jp_lsp.config import yaml_core  # most workspaces have no such file
 
                 return yaml_core.line_of(self._text, path)
             case _:
@@ -87,7 +87,9 @@ def _read(path: FilePath, data: bytes) -> LoadedFile:
         return LoadedFile(path, EMPTY, (Finding((), str(error)),), failure_line=error.line)
     report = Report()
     partial = read_table(SCHEMA, raw, report)
-    return LoadedFile(path, partial, tuple(report.findings), tuple(own_models(partial)), None, data.decode("utf-8-sig"))
+    return LoadedFile(
+        path, partial, tuple(report.findings), tuple(own_models(partial)), None, data.decode("utf-8-sig")
+    )
 
 
 def is_file(path: FilePath) -> bool:

@@ -30,9 +30,8 @@ Watcher: TypeAlias = Callable[[Source, Partial], None]
 
 def in_order(sources: Iterable[Source], order: Order) -> Sequence[Source]:
     """Sort sources by the kind of their layer; those of one kind stay as they are."""
-    ranks = {kind: rank for rank, kind in enumerate(order)}
+    ranks: dict[str, int] = {kind: rank for rank, kind in enumerate(order)}
     return sorted(sources, key=lambda source: ranks[source.kind])
-
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,9 @@ class Places:
         if not self.cwd.is_relative_to(top):
             yield top
             return
-        yield from reversed([self.cwd, *(parent for parent in self.cwd.parents if parent.is_relative_to(top))])
+        yield from reversed(
+            [self.cwd, *(parent for parent in self.cwd.parents if parent.is_relative_to(top))]
+        )
 
     def search_roots(self) -> Sequence[SearchRoot]:
         """Give where named files are looked for, in the order in which they are merged."""
@@ -98,9 +100,7 @@ def gather(
     environment = read_environment(environ, lower)
     lower = merge_tables(SCHEMA, lower, layer_partial(environment.layer))
     requested = reading.request(overrides, _load_paths(lower))
-    return Gathered(
-        (*files, environment.layer, *requested), (*reading.problems, *environment.problems)
-    )
+    return Gathered((*files, environment.layer, *requested), (*reading.problems, *environment.problems))
 
 
 def _load_paths(tree: Partial) -> Sequence[str]:
@@ -152,7 +152,9 @@ class _Reading:
                     sources += self._named(expression.name, load_paths, origin)
                 case Assignment():
                     sources.append(
-                        Change(origin, expression.key, expression.value, expression.is_json, expression.merges)
+                        Change(
+                            origin, expression.key, expression.value, expression.is_json, expression.merges
+                        )
                     )
                 case _:
                     assert_never(expression)
@@ -194,5 +196,5 @@ class _Reading:
         """Hint at a folder that looks as if it were loaded by itself (trap 4)."""
         is_extending = any(value_at(file.partial, ("extends",)) is not ABSENT for file in tree.files)
         if not is_extending and (path.parent / _EXTENDED_FOLDER).is_dir():
-            text = f"`{_EXTENDED_FOLDER}` is not loaded by itself; to load it set `extends = [\"{_EXTENDED_FOLDER}/**/*\"]`"
+            text = f'`{_EXTENDED_FOLDER}` is not loaded by itself; to load it set `extends = ["{_EXTENDED_FOLDER}/**/*"]`'
             self.problems.append(Problem("extends", text, self._origin(kind, path), "hint"))

@@ -21,6 +21,11 @@ class Misfit(Exception):
         self.expected = expected
 
 
+def has_only(raw: Mapping[str, object], *names: str) -> bool:
+    """Tell whether a table has just these keys."""
+    return set(raw) == set(names)
+
+
 def one_of(words: Iterable[str]) -> str:
     """List words in a message."""
     return "one of " + ", ".join(f"`{word}`" for word in words)

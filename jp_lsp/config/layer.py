@@ -57,7 +57,11 @@ class Step:
     def place_of(self, path: Path) -> Origin:
         """Give the origin with the line of `path`, where that is known."""
         line = self.line_of(path)
-        return self.origin if line is None else Origin(self.origin.kind, self.origin.name, self.origin.path, line)
+        return (
+            self.origin
+            if line is None
+            else Origin(self.origin.kind, self.origin.name, self.origin.path, line)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class Layer:
     skips_known: bool = False
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> LayerKind | Literal["defaults"]:
         """Its place in the order."""
         return self.origin.kind
 
@@ -91,7 +95,7 @@ class Change:
     merges: bool = False
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> LayerKind | Literal["defaults"]:
         """Its place in the order."""
         return self.origin.kind
 

@@ -7,11 +7,19 @@ for named files and for whatever is put over a conversation, where adding once m
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, assert_never, cast
 
-from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text, Variant, entry_kind
-from jp_lsp.config.value import SEPARATORS, MergedList, MergedMap, MergedText, Partial, Value, entries_of, same
+from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text, Variant, entry_kind, has_only
+from jp_lsp.config.value import (
+    SEPARATORS,
+    MergedList,
+    MergedMap,
+    MergedText,
+    Partial,
+    Value,
+    entries_of,
+    same,
+)
 from jp_lsp.conversation.json_value import JsonValue
 
-_ANNOTATION = {"value", "strategy"}
 _ARRAY_STRATEGIES = ("append", "prepend", "replace")
 
 Entries: TypeAlias = Mapping[str, Value]
@@ -109,7 +117,10 @@ def _merge_maps(kind: MapOf, lower: Value, higher: Value, *, skips_known: bool) 
         case "merge":
             entries = {**below, **higher.entries}
         case "keep":
-            entries = {**below, **{name: entry for name, entry in higher.entries.items() if name not in below}}
+            entries = {
+                **below,
+                **{name: entry for name, entry in higher.entries.items() if name not in below},
+            }
         case "replace":
             entries = higher.entries
         case _:
@@ -158,7 +169,7 @@ def is_annotated(value: JsonValue) -> bool:
     """Tell whether a value is an array that says how to merge."""
     return (
         isinstance(value, Mapping)
-        and value.keys() == _ANNOTATION
+        and has_only(value, "value", "strategy")
         and isinstance(value["value"], list)
         and value["strategy"] in _ARRAY_STRATEGIES
     )

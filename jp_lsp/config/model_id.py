@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from jp_lsp.config.kind import Key, Leaf, Misfit, Table, Variant
+from jp_lsp.config.kind import Key, Leaf, Misfit, Table, Variant, has_only
 from jp_lsp.config.problem import nearest
 from jp_lsp.config.scalars import boolean, text, whole
 from jp_lsp.config.value import Value
@@ -74,10 +74,12 @@ def stored_model(value: Value) -> Value:
 MODEL_ID = Variant(
     Leaf("`provider/name` or an alias", _read_id, _read_id),
     Table(
-        MappingProxyType({
-            "provider": Key(Leaf("a provider", _read_provider, _read_provider), "The vendor or server."),
-            "name": Key(text(_NAME_EXPECTED, _is_name), "The vendor's name of the model."),
-        }),
+        MappingProxyType(
+            {
+                "provider": Key(Leaf("a provider", _read_provider, _read_provider), "The vendor or server."),
+                "name": Key(text(_NAME_EXPECTED, _is_name), "The vendor's name of the model."),
+            }
+        ),
         unknown="ignore",
     ),
     stored=stored_model,
@@ -88,7 +90,7 @@ MODEL_ID = Variant(
 def _read_effort(raw: JsonValue) -> Value:
     if isinstance(raw, str) and raw in _EFFORTS:
         return raw
-    if isinstance(raw, Mapping) and raw.keys() == {"absolute"}:
+    if isinstance(raw, Mapping) and has_only(raw, "absolute"):
         raw = raw["absolute"]
     if isinstance(raw, int) and not isinstance(raw, bool):
         return {"absolute": whole().read(raw)}
@@ -117,10 +119,16 @@ def _read_reasoning(raw: JsonValue) -> Value:
 REASONING = Variant(
     Leaf("`off`, `auto` or an effort", _read_reasoning, _read_reasoning, words=("off", *_EFFORTS)),
     Table(
-        MappingProxyType({
-            "effort": Key(EFFORT, "How much the model may think, as a word or in tokens.", default="medium"),
-            "exclude": Key(boolean(), "Let the model think without sending what it thought.", default=False),
-        })
+        MappingProxyType(
+            {
+                "effort": Key(
+                    EFFORT, "How much the model may think, as a word or in tokens.", default="medium"
+                ),
+                "exclude": Key(
+                    boolean(), "Let the model think without sending what it thought.", default=False
+                ),
+            }
+        )
     ),
     fresh=True,
 )

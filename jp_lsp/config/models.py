@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from jp_lsp.config.model_id import OUR_PROVIDERS, PROVIDERS, STORED_PROVIDER
 from jp_lsp.config.problem import Finding, nearest
-from jp_lsp.config.value import ABSENT, Partial, Path, Value, entries_of, value_at, with_value
+from jp_lsp.config.value import ABSENT, MaybeValue, Partial, Path, Value, entries_of, value_at, with_value
 
 MAIN_MODEL: Path = ("assistant", "model", "id")
 ALIASES: Path = ("providers", "llm", "aliases")
 
-_ANY = None
+_ANY: Final = None
 _Position: TypeAlias = tuple[str | None, ...]
 # Rules of compaction name models too; those are looked up when a rule is followed.
 _POSITIONS: tuple[_Position, ...] = (
@@ -42,8 +42,8 @@ def _expand(value: Value, position: _Position, path: Path) -> Iterator[Path]:
         yield path
         return
     members = entries_of(value)
-    names = tuple(members) if position[0] is _ANY else (position[0],)
-    for name in names:
+    wanted = position[0]
+    for name in tuple(members) if wanted is None else (wanted,):
         if name in members:
             yield from _expand(members[name], position[1:], (*path, name))
 
@@ -63,7 +63,7 @@ def resolve_models(tree: Partial) -> tuple[Partial, tuple[Unresolved, ...]]:
     return tree, tuple(unresolved)
 
 
-def _follow(value: object, aliases: Mapping[str, Value]) -> Value:
+def _follow(value: MaybeValue, aliases: Mapping[str, Value]) -> Value:
     """Follow a chain of aliases to its model.
 
     Raises:
@@ -77,8 +77,9 @@ def _follow(value: object, aliases: Mapping[str, Value]) -> Value:
         if value not in aliases:
             raise LookupError(_not_a_model(value, aliases))
         value = aliases[value]
-    if isinstance(value, Mapping) and {"provider", "name"} <= value.keys():
-        return {"provider": value["provider"], "name": value["name"]}
+    model = entries_of(value)
+    if {"provider", "name"} <= model.keys():
+        return {"provider": model["provider"], "name": model["name"]}
     raise LookupError("a model needs both a provider and a name")
 
 

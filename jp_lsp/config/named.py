@@ -33,7 +33,9 @@ def find_named(name: str, cwd: Path, roots: Sequence[SearchRoot], load_paths: Se
     if is_file(direct):
         return NamedFiles((direct,))
     searched = [[root.folder / path for path in load_paths] for root in roots]
-    hits = (next(filter(None, (find_file(folder / name) for folder in folders)), None) for folders in searched)
+    hits = (
+        next(filter(None, (find_file(folder / name) for folder in folders)), None) for folders in searched
+    )
     return NamedFiles(
         tuple(hit for hit in hits if hit is not None),
         tuple(folder for folders in searched for folder in folders),

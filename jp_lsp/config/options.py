@@ -43,14 +43,18 @@ def parameters(model: Partial, request: Partial) -> ModelParameters:
 
 def main_parameters(tree: Partial) -> ModelParameters:
     """Build the settings of the assistant's requests."""
-    return parameters(entries_of(value_at(tree, ("assistant", "model"))), entries_of(value_at(tree, _REQUEST)))
+    return parameters(
+        entries_of(value_at(tree, ("assistant", "model"))), entries_of(value_at(tree, _REQUEST))
+    )
 
 
 def reasoning(value: Value) -> ReasoningWish:
     """Build the wish for reasoning; nothing leaves it to the provider."""
     match value:
-        case "off" | "auto" | None:
-            return value
+        case "off":
+            return "off"
+        case "auto":
+            return "auto"
         case Mapping():
             effort = value.get("effort")
             amount = effort["absolute"] if isinstance(effort, Mapping) else effort

@@ -45,7 +45,9 @@ def parse(data: bytes, extension: str) -> Mapping[str, JsonValue]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ParseError(f"the file is not UTF-8 (byte {error.start})", data.count(b"\n", 0, error.start) + 1) from error
+        raise ParseError(
+            f"the file is not UTF-8 (byte {error.start})", data.count(b"\n", 0, error.start) + 1
+        ) from error
     try:
         return _checked(_PARSERS[extension](text))
     except RecursionError as error:
@@ -83,7 +85,7 @@ def _refuse_constant(word: str) -> object:
 
 
 def _parse_json5(text: str) -> object:
-    import pyjson5  # noqa: PLC0415  # most workspaces have no such file
+    import pyjson5  # most workspaces have no such file
 
     if not text.strip():
         return {}
@@ -94,7 +96,7 @@ def _parse_json5(text: str) -> object:
 
 
 def _parse_yaml(text: str) -> object:
-    from jp_lsp.config import yaml_core  # noqa: PLC0415  # as above
+    from jp_lsp.config import yaml_core  # as above
 
     try:
         document = yaml_core.load(text)
@@ -113,9 +115,9 @@ _PARSERS: Mapping[str, Callable[[str], object]] = {
 
 
 def _checked(document: object) -> Mapping[str, JsonValue]:
-    if not isinstance(document, Mapping):
+    if not isinstance(document, dict):
         raise ParseError("the file must hold a table")
-    return cast("Mapping[str, JsonValue]", _Normaliser().value(document, 0))
+    return cast("Mapping[str, JsonValue]", _Normaliser().value(cast("object", document), 0))
 
 
 class _Normaliser:

@@ -86,4 +86,9 @@ def refusal(problems: Sequence[Problem]) -> Refusal:
         return Refusal("config_invalid", lines[0], chain=lines, origin=origin)
     more = len(problems) - len(lines)
     text = "\n".join(f"- {line}" for line in lines) + (f"\n- and {more} more" if more else "")
-    return Refusal("config_invalid", f"The configuration has {len(problems)} problems:\n{text}", chain=lines, origin=origin)
+    return Refusal(
+        "config_invalid",
+        f"The configuration has {len(problems)} problems:\n{text}",
+        chain=lines,
+        origin=origin,
+    )

@@ -39,7 +39,12 @@ from jp_lsp.config.value import (
 from jp_lsp.conversation.json_value import JsonValue
 
 POSITIONS: Mapping[str, Position] = {"append": "append", "prepend": "prepend", "replace": "replace"}
-_SEPARATORS: Mapping[str, Separator] = {"none": "none", "space": "space", "line": "line", "paragraph": "paragraph"}
+_SEPARATORS: Mapping[str, Separator] = {
+    "none": "none",
+    "space": "space",
+    "line": "line",
+    "paragraph": "paragraph",
+}
 _STRATEGIES: Mapping[str, MapStrategy] = {
     "deep_merge": "deep_merge",
     "merge": "merge",
@@ -144,7 +149,9 @@ def _read_list(kind: ListOf, raw: JsonValue, report: Report) -> MergedList:
         position: Position | None = "replace" if kind.rule == "replace" else None
         return MergedList(_read_items(kind.item, raw, report), position)
     if kind.rule != "mergeable" or not isinstance(raw, Mapping):
-        raise Misfit("a list" if kind.rule != "mergeable" else "a list, or a table with `value` and `strategy`", raw)
+        raise Misfit(
+            "a list" if kind.rule != "mergeable" else "a list, or a table with `value` and `strategy`", raw
+        )
     _refuse_others(raw, ("value", "strategy", "dedup", "discard_when_merged"), report)
     value = raw.get("value", ())
     if not is_list(value):
@@ -178,11 +185,14 @@ def _read_map(kind: MapOf, raw: JsonValue, report: Report) -> Value:
     # A map that merely has an entry named `value` is a plain map (1.9 C).
     if kind.annotated and {"value", "strategy"} <= raw.keys():
         _refuse_others(raw, ("value", "strategy", "discard_when_merged"), report)
-        entries = raw["value"]
-        if not isinstance(entries, Mapping):
-            raise Misfit("a table as `value`", entries)
-        strategy = _word(raw, "strategy", _STRATEGIES, report)
-        return MergedMap(_read_entries(kind, entries, report), strategy, _flag(raw, "discard_when_merged", report))
+        value = raw["value"]
+        if not isinstance(value, Mapping):
+            raise Misfit("a table as `value`", value)
+        return MergedMap(
+            _read_entries(kind, value, report),
+            _word(raw, "strategy", _STRATEGIES, report),
+            _flag(raw, "discard_when_merged", report),
+        )
     entries = _read_entries(kind, raw, report)
     return MergedMap(entries) if kind.annotated else entries
 
@@ -201,7 +211,9 @@ def _refuse_others(raw: Mapping[str, JsonValue], known: tuple[str, ...], report:
         report.at(name).add(f"unknown key; known here: {', '.join(f'`{key}`' for key in known)}")
 
 
-def _word(raw: Mapping[str, JsonValue], name: str, words: Mapping[str, _Word], report: Report) -> _Word | None:
+def _word(
+    raw: Mapping[str, JsonValue], name: str, words: Mapping[str, _Word], report: Report
+) -> _Word | None:
     given = raw.get(name)
     if given is None:
         return None

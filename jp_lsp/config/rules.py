@@ -12,7 +12,17 @@ from typing import TypeAlias
 from jp_lsp.config.keys_tools import TOOL, TOOL_DEFAULTS_ENTRY
 from jp_lsp.config.kind import Kind, ListOf, MapOf, Table, Variant, entry_kind
 from jp_lsp.config.problem import Severity
-from jp_lsp.config.value import ABSENT, MaybeValue, MergedList, MergedMap, Partial, Path, Value, entries_of, value_at
+from jp_lsp.config.value import (
+    ABSENT,
+    MaybeValue,
+    MergedList,
+    MergedMap,
+    Partial,
+    Path,
+    Value,
+    entries_of,
+    value_at,
+)
 
 IDLE_TIMEOUT_MINIMUM = 10
 
@@ -116,23 +126,30 @@ def _checked(kind: Kind, value: Value, path: Path, violations: list[Violation]) 
         case Variant() if isinstance(value, Mapping):
             return _checked_table(kind.table, value, path, violations)
         case MapOf():
-            entries = _present({
-                name: _checked(entry_kind(kind, name), entry, (*path, name), violations)
-                for name, entry in entries_of(value).items()
-            })
+            entries = _present(
+                {
+                    name: _checked(entry_kind(kind, name), entry, (*path, name), violations)
+                    for name, entry in entries_of(value).items()
+                }
+            )
             return replace(value, entries=entries) if isinstance(value, MergedMap) else entries
         case ListOf():
             assert isinstance(value, MergedList)
-            items = (_checked(kind.item, item, (*path, at), violations) for at, item in enumerate(value.items))
+            items = (
+                _checked(kind.item, item, (*path, at), violations) for at, item in enumerate(value.items)
+            )
             return replace(value, items=tuple(item for item in items if item is not ABSENT))
         case _:
             return value
 
 
 def _checked_table(table: Table, value: Partial, path: Path, violations: list[Violation]) -> MaybeValue:
-    members = _present({
-        name: _checked(table.keys[name].kind, member, (*path, name), violations) for name, member in value.items()
-    })
+    members = _present(
+        {
+            name: _checked(table.keys[name].kind, member, (*path, name), violations)
+            for name, member in value.items()
+        }
+    )
     missing = [name for name, key in table.keys.items() if key.required and name not in members]
     if not missing or path in _CHECKED_ELSEWHERE:
         return members

@@ -19,36 +19,44 @@ from jp_lsp.config.value import ABSENT, MergedList, Path
 
 _EXTENDED = Variant(
     text("a path, or a table with `path`"),
-    table({
-        "path": Key(text(), "The file, relative to this one.", required=True),
-        "strategy": Key(choice("before", "after"), "Whether it is merged before this file.", default="before"),
-    }),
+    table(
+        {
+            "path": Key(text(), "The file, relative to this one.", required=True),
+            "strategy": Key(
+                choice("before", "after"), "Whether it is merged before this file.", default="before"
+            ),
+        }
+    ),
 )
 
 SCHEMA = Table(
-    MappingProxyType({
-        "inherit": Key(boolean(), "False keeps more specific files from being merged."),
-        "config_load_paths": Key(ListOf(text(), "append"), "Where named files are looked for.", default=NO_ITEMS),
-        # Files are extended while they are loaded; the default is only ever seen in what is stored (trap 4).
-        "extends": Key(
-            ListOf(_EXTENDED, "first"),
-            "Other files to include.",
-            default=MergedList(("config.d/**/*",)),
-            assignable=False,
-        ),
-        "assistant": section(ASSISTANT, "What answers, and what it is told."),
-        "conversation": section(CONVERSATION, "What conversations are made of."),
-        "style": section(STYLE, "How things are shown."),
-        "interrupt": section(INTERRUPT, "What interrupts do."),
-        "editor": section(EDITOR, "Which editor is used."),
-        "template": section(
-            table({"values": Key(map_of(FreeJson()), "Variables of query templates.", default={})}),
-            "Query templates.",
-        ),
-        "providers": section(PROVIDERS, "Where models and tools are reached."),
-        "plugins": section(PLUGINS, "Commands that others provide."),
-        "user": section(table({"name": Key(text(), "Your name in transcripts.")}), "You."),
-    })
+    MappingProxyType(
+        {
+            "inherit": Key(boolean(), "False keeps more specific files from being merged."),
+            "config_load_paths": Key(
+                ListOf(text(), "append"), "Where named files are looked for.", default=NO_ITEMS
+            ),
+            # Files are extended while they are loaded; the default is only ever seen in what is stored (trap 4).
+            "extends": Key(
+                ListOf(_EXTENDED, "first"),
+                "Other files to include.",
+                default=MergedList(("config.d/**/*",)),
+                assignable=False,
+            ),
+            "assistant": section(ASSISTANT, "What answers, and what it is told."),
+            "conversation": section(CONVERSATION, "What conversations are made of."),
+            "style": section(STYLE, "How things are shown."),
+            "interrupt": section(INTERRUPT, "What interrupts do."),
+            "editor": section(EDITOR, "Which editor is used."),
+            "template": section(
+                table({"values": Key(map_of(FreeJson()), "Variables of query templates.", default={})}),
+                "Query templates.",
+            ),
+            "providers": section(PROVIDERS, "Where models and tools are reached."),
+            "plugins": section(PLUGINS, "Commands that others provide."),
+            "user": section(table({"name": Key(text(), "Your name in transcripts.")}), "You."),
+        }
+    )
 )
 
 

@@ -58,7 +58,9 @@ def _contrast(example: Partial) -> Iterator[str]:
 
 def _indented(text: str) -> str:
     """Indent further lines, so that they stay within their list item."""
-    return "\n".join(line and (line if index == 0 else f"  {line}") for index, line in enumerate(text.split("\n")))
+    return "\n".join(
+        line and (line if index == 0 else f"  {line}") for index, line in enumerate(text.split("\n"))
+    )
 
 
 def _list(item: Partial, name: str) -> Sequence[Value]:

@@ -18,7 +18,7 @@ from jp_lsp.config.kind import FreeJson, Key, Kind, Leaf, Misfit, Table, map_of
 from jp_lsp.config.problem import Report, dotted
 from jp_lsp.config.read import read_table
 from jp_lsp.config.scalars import boolean, choice, real, text, whole
-from jp_lsp.config.value import ABSENT, Partial, Value, entries_of, value_at
+from jp_lsp.config.value import Partial, Value, entries_of, value_at
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.turn.options import GapAction
 
@@ -172,97 +172,151 @@ def _read_path(raw: JsonValue) -> Value:
 _PATH = Leaf("a path", _read_path, _read_path)
 _DETACHED: Kind = FreeJson()
 
-SERVER_SCHEMA = _table({
-    "interrupt": _section({
-        "turn": _section({
-            "action": Key(
-                choice("stop", "prompt", "continue", "reply"),
-                "What an interrupt between two responses does.",
-                default="stop",
-            )
-        }),
-        "on_dismiss": Key(
-            choice("escalate", "continue"), "What closing an interrupt menu means.", default="escalate"
+SERVER_SCHEMA = _table(
+    {
+        "interrupt": _section(
+            {
+                "turn": _section(
+                    {
+                        "action": Key(
+                            choice("stop", "prompt", "continue", "reply"),
+                            "What an interrupt between two responses does.",
+                            default="stop",
+                        )
+                    }
+                ),
+                "on_dismiss": Key(
+                    choice("escalate", "continue"),
+                    "What closing an interrupt menu means.",
+                    default="escalate",
+                ),
+                "menu_timeout_secs": Key(
+                    whole(), "Seconds after which an open menu counts as closed; 0 for never.", default=0
+                ),
+                "progress_cancel": Key(
+                    choice("cancel", "press"), "What cancelling the progress notice means.", default="cancel"
+                ),
+                "cancel_action": Key(
+                    choice("stop", "abort"), "What cancelling the request does.", default="stop"
+                ),
+            }
         ),
-        "menu_timeout_secs": Key(
-            whole(), "Seconds after which an open menu counts as closed; 0 for never.", default=0
+        "prompt": _section(
+            {
+                "text_transport": Key(
+                    choice("auto", "prompt", "client", "document", "off"),
+                    "How free text is asked for.",
+                    default="auto",
+                ),
+                "save_commits": Key(boolean(), "Saving a document sends it.", default=False),
+                "max_actions": Key(
+                    whole(), "The most buttons that a message may have; 0 for no limit.", default=0
+                ),
+            }
         ),
-        "progress_cancel": Key(
-            choice("cancel", "press"), "What cancelling the progress notice means.", default="cancel"
+        "render": _section(
+            {
+                "granularity": Key(
+                    choice("block", "raw"), "Whether answers come in blocks or as they are.", default="block"
+                ),
+                "control_sequences": Key(
+                    choice("strip", "keep_sgr"),
+                    "What happens to terminal control sequences.",
+                    default="strip",
+                ),
+                "reasoning_separator": Key(
+                    choice("rule", "blank", "none"),
+                    "What stands between thinking and answer.",
+                    default="rule",
+                ),
+                "coalesce_ms": Key(
+                    whole(60_000), "Milliseconds for which text is gathered before it is sent.", default=16
+                ),
+            }
         ),
-        "cancel_action": Key(choice("stop", "abort"), "What cancelling the request does.", default="stop"),
-    }),
-    "prompt": _section({
-        "text_transport": Key(
-            choice("auto", "prompt", "client", "document", "off"), "How free text is asked for.", default="auto"
+        "shutdown": _section(
+            {
+                "turn_secs": _seconds(3.0, "Seconds that each turn has to be saved."),
+                "limit_secs": _seconds(8.0, "Seconds that all turns together have."),
+                "background_secs": _seconds(2.0, "Seconds that work beside the turns has to end."),
+            }
         ),
-        "save_commits": Key(boolean(), "Saving a document sends it.", default=False),
-        "max_actions": Key(whole(), "The most buttons that a message may have; 0 for no limit.", default=0),
-    }),
-    "render": _section({
-        "granularity": Key(choice("block", "raw"), "Whether answers come in blocks or as they are.", default="block"),
-        "control_sequences": Key(
-            choice("strip", "keep_sgr"), "What happens to terminal control sequences.", default="strip"
+        "limits": _section(
+            {
+                "record_events": Key(boolean(), "Record everything that happens to a turn.", default=False),
+                "tool_calls": Key(
+                    whole(), "The most tool calls of one response; 0 for no limit.", default=128
+                ),
+                "cycles": Key(whole(), "The most requests of one turn; 0 for no limit.", default=0),
+            }
         ),
-        "reasoning_separator": Key(
-            choice("rule", "blank", "none"), "What stands between thinking and answer.", default="rule"
+        "trust": Key(
+            choice("ask", "never", "always"),
+            "Whether the workspace may run programs and choose servers.",
+            default="ask",
         ),
-        "coalesce_ms": Key(whole(60_000), "Milliseconds for which text is gathered before it is sent.", default=16),
-    }),
-    "shutdown": _section({
-        "turn_secs": _seconds(3.0, "Seconds that each turn has to be saved."),
-        "limit_secs": _seconds(8.0, "Seconds that all turns together have."),
-        "background_secs": _seconds(2.0, "Seconds that work beside the turns has to end."),
-    }),
-    "limits": _section({
-        "record_events": Key(boolean(), "Record everything that happens to a turn.", default=False),
-        "tool_calls": Key(whole(), "The most tool calls of one response; 0 for no limit.", default=128),
-        "cycles": Key(whole(), "The most requests of one turn; 0 for no limit.", default=0),
-    }),
-    "trust": Key(
-        choice("ask", "never", "always"), "Whether the workspace may run programs and choose servers.", default="ask"
-    ),
-    "storage": _section({
-        "newer_format": Key(boolean(), "Write the newer form of conversation files.", default=False)
-    }),
-    "local": _section({
-        "model_path": Key(_PATH, "A GGUF file to use in place of the built-in model."),
-        "threads": Key(whole(1024, minimum=1), "Processor threads of the local model.", default=1),
-    }),
-    "lmstudio": _section({"base_url": _optional_text("Where LM Studio answers.")}),
-    "compatible": _section({
-        "base_url": _optional_text("Where another server with the chat-completions protocol answers.")
-    }),
-    "mcp": _section({
-        "http": Key(
-            map_of(
-                _table({
-                    "url": Key(text(), "Where the server answers."),
-                    "bearer_token_env": _optional_text("The environment variable that holds its token."),
-                    "optional": Key(boolean(), "Go on without the server when it does not start.", default=False),
-                    "startup_timeout_secs": Key(
-                        whole(), "Seconds that the server has to answer.", default=DEFAULT_STARTUP_TIMEOUT
+        "storage": _section(
+            {"newer_format": Key(boolean(), "Write the newer form of conversation files.", default=False)}
+        ),
+        "local": _section(
+            {
+                "model_path": Key(_PATH, "A GGUF file to use in place of the built-in model."),
+                "threads": Key(whole(1024, minimum=1), "Processor threads of the local model.", default=1),
+            }
+        ),
+        "lmstudio": _section({"base_url": _optional_text("Where LM Studio answers.")}),
+        "compatible": _section(
+            {"base_url": _optional_text("Where another server with the chat-completions protocol answers.")}
+        ),
+        "mcp": _section(
+            {
+                "http": Key(
+                    map_of(
+                        _table(
+                            {
+                                "url": Key(text(), "Where the server answers."),
+                                "bearer_token_env": _optional_text(
+                                    "The environment variable that holds its token."
+                                ),
+                                "optional": Key(
+                                    boolean(),
+                                    "Go on without the server when it does not start.",
+                                    default=False,
+                                ),
+                                "startup_timeout_secs": Key(
+                                    whole(),
+                                    "Seconds that the server has to answer.",
+                                    default=DEFAULT_STARTUP_TIMEOUT,
+                                ),
+                            }
+                        )
                     ),
-                })
-            ),
-            "Servers of tools that are reached over HTTP.",
-            default={},
-        )
-    }),
-    "conversation": _section({
-        "tools": Key(
-            map_of(
-                _table({
-                    "detached": Key(_DETACHED, "What happens to questions that nobody can answer."),
-                    "timeout_secs": Key(whole(), "Seconds that a call may take; 0 for no limit."),
-                    "size_threshold": Key(whole(), "Bytes of a result that are kept."),
-                })
-            ),
-            "Limits of tools.",
-            default={},
-        )
-    }),
-})
+                    "Servers of tools that are reached over HTTP.",
+                    default={},
+                )
+            }
+        ),
+        "conversation": _section(
+            {
+                "tools": Key(
+                    map_of(
+                        _table(
+                            {
+                                "detached": Key(
+                                    _DETACHED, "What happens to questions that nobody can answer."
+                                ),
+                                "timeout_secs": Key(whole(), "Seconds that a call may take; 0 for no limit."),
+                                "size_threshold": Key(whole(), "Bytes of a result that are kept."),
+                            }
+                        )
+                    ),
+                    "Limits of tools.",
+                    default={},
+                )
+            }
+        ),
+    }
+)
 """The settings as a schema of their own; documented and completed like any other."""
 
 
@@ -271,7 +325,9 @@ def read_server_settings(raw: JsonValue) -> ReadSettings:
     report = Report()
     sent = _nested(_jp_section(raw))
     tree = complete_table(SERVER_SCHEMA, read_table(SERVER_SCHEMA, sent, report))
-    warnings = [f"The setting `jp.{dotted(found.path)}` is not used: {found.text}." for found in report.findings]
+    warnings = [
+        f"The setting `jp.{dotted(found.path)}` is not used: {found.text}." for found in report.findings
+    ]
     servers: dict[str, HttpServer] = {}
     for name, entry in entries_of(value_at(tree, ("mcp", "http"))).items():
         server = entries_of(entry)
@@ -358,7 +414,12 @@ def _settings(tree: Partial, servers: Mapping[str, HttpServer]) -> ServerSetting
         optional("lmstudio", "base_url"),
         optional("compatible", "base_url"),
         MappingProxyType(dict(servers)),
-        MappingProxyType({name: _tool_limits(entries_of(tool)) for name, tool in entries_of(at("conversation", "tools")).items()}),
+        MappingProxyType(
+            {
+                name: _tool_limits(entries_of(tool))
+                for name, tool in entries_of(at("conversation", "tools")).items()
+            }
+        ),
     )
 
 

@@ -145,6 +145,7 @@ class WorkspaceSettings:
             user_name=options.optional_text(tree, "user", "name"),
             lock_timeout=options.lock_timeout(tree),
             start_local=options.flag(tree, "conversation", "start_local"),
+            providers=self.provider_settings(overrides),
             warnings=tuple(dict.fromkeys((*_warnings(problems), *map(_not_kept, lost)))),
         )
 
@@ -172,26 +173,25 @@ class WorkspaceSettings:
         resolved = resolve(sources.ordered(self._order))
         return tuple(dict.fromkeys((*sources.problems, *resolved.problems)))
 
-    def provider_settings(self) -> Mapping[str, ProviderSettings]:
+    def provider_settings(self, overrides: Sequence[str] = ()) -> Mapping[str, ProviderSettings]:
         """Give what vendors' adapters are made from.
 
-        Files and environment decide. What a conversation once stored does not count, and neither does what
+        Files, environment and `overrides` decide. What a conversation once stored does not count, and neither does what
         a workspace may not decide. Never fails: what is wrong in a file is for `resolve` to say.
         """
-        ordered = self._connection_sources()
-        return provider_settings(resolve(ordered).tree, self._server, self._untrusted(ordered))
+        ordered = self._connection_sources(overrides)
+        untrusted = () if self._server.trust == "always" else self._strangers(ordered)
+        return provider_settings(resolve(ordered).tree, self._server, untrusted)
 
     def untrusted_endpoints(self) -> tuple[UntrustedEndpoint, ...]:
         """Give what the workspace's files say about vendors that must not count before it is trusted."""
-        return untrusted_endpoints(self._connection_sources(), self._places.root, self._environ)
+        return self._strangers(self._connection_sources())
 
-    def _connection_sources(self) -> Sequence[Source]:
-        return in_order(self._gather(()).sources, self._order)
-
-    def _untrusted(self, ordered: Sequence[Source]) -> tuple[UntrustedEndpoint, ...]:
-        if self._server.trust == "always":
-            return ()
+    def _strangers(self, ordered: Sequence[Source]) -> tuple[UntrustedEndpoint, ...]:
         return untrusted_endpoints(ordered, self._places.root, self._environ)
+
+    def _connection_sources(self, overrides: Sequence[str] = ()) -> Sequence[Source]:
+        return in_order(self._gather(overrides).sources, self._order)
 
     def _gather(self, overrides: Sequence[str]) -> Gathered:
         return gather(self._places, self._environ, overrides, self._cache)
@@ -230,8 +230,10 @@ class WorkspaceSettings:
         return model
 
     def _refuse_stranger(self, model: ModelId, sources: _Sources) -> None:
+        if self._server.trust == "always":
+            return
         ordered = in_order(sources.gathered.sources, self._order)
-        strangers = [found for found in self._untrusted(ordered) if found.provider == model.provider]
+        strangers = untrusted_endpoints(ordered, self._places.root, self._environ, (model.provider,))
         if strangers:
             text = (
                 f"{strangers[0]}. A workspace decides that only once it is trusted: set the server setting "

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from jp_lsp.config import duration
-from jp_lsp.config.kind import FreeJson, Key, Leaf, ListOf, MapOf, Misfit, Table, Variant, map_of
+from jp_lsp.config.kind import FreeJson, Key, Leaf, ListOf, MapOf, Misfit, Table, Variant, has_only, map_of
 from jp_lsp.config.scalars import boolean, choice, text, whole
 from jp_lsp.config.value import MergedList, Value
 from jp_lsp.conversation.json_value import JsonValue
@@ -33,19 +33,23 @@ NO_ITEMS = MergedList()
 
 # ---------------------------------------------------------------------------------------------- commands
 
-_COMMAND_TABLE = table({
-    "program": Key(text(), "The program to start.", required=True),
-    "args": Key(ListOf(text(), "replace"), "Its arguments.", default=MergedList((), "replace")),
-    "shell": Key(boolean(), "Run it through a shell.", default=False),
-})
+_COMMAND_TABLE = table(
+    {
+        "program": Key(text(), "The program to start.", required=True),
+        "args": Key(ListOf(text(), "replace"), "Its arguments.", default=MergedList((), "replace")),
+        "shell": Key(boolean(), "Run it through a shell.", default=False),
+    }
+)
 
 COMMAND = Variant(text("a command line, or a table with `program`"), _COMMAND_TABLE)
 """A command line that is split like a shell would, or a table."""
 
-CHECKSUM = table({
-    "algorithm": Key(choice("sha256", "sha1"), "How the checksum was made.", required=True),
-    "value": Key(text(), "The checksum in hexadecimal digits.", required=True),
-})
+CHECKSUM = table(
+    {
+        "algorithm": Key(choice("sha256", "sha1"), "How the checksum was made.", required=True),
+        "value": Key(text(), "The checksum in hexadecimal digits.", required=True),
+    }
+)
 
 # ----------------------------------------------------------------------------------------------- enabling
 
@@ -72,10 +76,12 @@ def _read_switch(raw: JsonValue) -> Value:
 
 ENABLE = Variant(
     Leaf(_SWITCH_EXPECTED, _read_switch, _read_switch, words=("true", "false", "explicit", "always")),
-    table({
-        "state": Key(boolean(), "Whether the tool is offered."),
-        "allow_toggle": Key(choice(*_TOGGLES), "What a request may change about it."),
-    }),
+    table(
+        {
+            "state": Key(boolean(), "Whether the tool is offered."),
+            "allow_toggle": Key(choice(*_TOGGLES), "What a request may change about it."),
+        }
+    ),
 )
 """Whether a tool is on and who may change that (4.3); the short words set both fields."""
 
@@ -150,11 +156,14 @@ def _results_from_text(raw: str) -> Value:
 
 INLINE_RESULTS = Variant(
     Leaf(_RESULTS_EXPECTED, _read_results, _results_from_text, words=("off", "full")),
-    table({
-        "truncate": option(
-            table({"lines": Key(whole(), "How many lines to show.", default=10)}), "Show the first lines only."
-        )
-    }),
+    table(
+        {
+            "truncate": option(
+                table({"lines": Key(whole(), "How many lines to show.", default=10)}),
+                "Show the first lines only.",
+            )
+        }
+    ),
     fresh=True,
 )
 
@@ -163,9 +172,9 @@ _MODE_EXPECTED = "one of " + ", ".join(f"`{mode}`" for mode in _MODES) + ", or a
 
 
 def _read_mode(raw: JsonValue) -> Value:
-    if isinstance(raw, Mapping) and raw.keys() == {"truncate"}:
+    if isinstance(raw, Mapping) and has_only(raw, "truncate"):
         raw = raw["truncate"]
-    if isinstance(raw, Mapping) and raw.keys() == {"characters"}:
+    if isinstance(raw, Mapping) and has_only(raw, "characters"):
         raw = raw["characters"]
     if isinstance(raw, str) and raw in _MODES:
         return raw
@@ -204,7 +213,7 @@ def _read_cache(raw: JsonValue) -> Value:
             return raw
         case str() if (normal := duration.normal(raw)) is not None:
             return normal
-        case Mapping() if raw.keys() == {"secs", "nanos"}:
+        case Mapping() if has_only(raw, "secs", "nanos"):
             return duration.duration().read(raw)
         case _:
             raise Misfit(_CACHE_EXPECTED, raw)
@@ -253,13 +262,16 @@ def _read_parameter(raw: JsonValue) -> Value:
 
 ATTACHMENT = Variant(
     text(_ATTACHMENT_EXPECTED, _is_url),
-    table({
-        "type": Key(text(), "Which handler fetches it.", required=True, spellings=("kind",)),
-        "path": Key(text(), "What to fetch.", required=True),
-        "params": Key(
-            map_of(Leaf("text, or a list of texts", _read_parameter, _read_parameter)), "Options of the handler."
-        ),
-    }),
+    table(
+        {
+            "type": Key(text(), "Which handler fetches it.", required=True, spellings=("kind",)),
+            "path": Key(text(), "What to fetch.", required=True),
+            "params": Key(
+                map_of(Leaf("text, or a list of texts", _read_parameter, _read_parameter)),
+                "Options of the handler.",
+            ),
+        }
+    ),
 )
 
 JSON_MAP: MapOf = map_of(FreeJson())

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
+from jp_lsp.conversation.json_value import JsonValue
+
 Position = Literal["append", "prepend", "replace"]
 Separator = Literal["none", "space", "line", "paragraph"]
 MapStrategy = Literal["deep_merge", "merge", "keep", "replace"]
@@ -66,10 +68,8 @@ class MergedMap:
     discard: bool = False
 
 
-Value: TypeAlias = (
-    "None | bool | int | float | str | Sequence[Value] | Mapping[str, Value]"
-    " | MergedText | MergedList | MergedMap"
-)
+Merged: TypeAlias = MergedText | MergedList | MergedMap
+Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | Merged | None"
 MaybeValue: TypeAlias = "Value | Absent"
 """A value, or none."""
 
@@ -81,6 +81,7 @@ Path: TypeAlias = tuple[Segment, ...]
 """The way to a value: names of keys and entries, and indices of list items."""
 
 EMPTY: Partial = {}
+NO_JSON: Mapping[str, JsonValue] = {}
 
 
 def entries_of(value: MaybeValue) -> Mapping[str, Value]:

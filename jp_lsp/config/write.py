@@ -37,9 +37,13 @@ def write(kind: Kind, value: Value) -> JsonValue:
             return write_table(kind, entries_of(value))
         case Variant():
             stored = value if kind.stored is None else kind.stored(value)
-            return write_table(kind.table, stored) if isinstance(stored, Mapping) else cast("JsonValue", stored)
+            return (
+                write_table(kind.table, stored) if isinstance(stored, Mapping) else cast("JsonValue", stored)
+            )
         case MapOf():
-            entries = {name: write(entry_kind(kind, name), entry) for name, entry in entries_of(value).items()}
+            entries = {
+                name: write(entry_kind(kind, name), entry) for name, entry in entries_of(value).items()
+            }
             strategy = value.strategy if isinstance(value, MergedMap) else None
             if kind.annotated and {"value", "strategy"} <= entries.keys():
                 strategy = strategy or "deep_merge"  # else it would be read as an annotation

@@ -55,24 +55,31 @@ def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
     try:
         return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
     except ValueError as error:
-        raise yaml.constructor.ConstructorError(None, None, f"{text[:40]!r} is no number", node.start_mark) from error
+        raise yaml.constructor.ConstructorError(
+            None, None, f"{text[:40]!r} is no number", node.start_mark
+        ) from error
 
 
 def _float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
     return float(loader.construct_scalar(node).replace(".inf", "inf").replace(".nan", "nan").lower())
 
 
-_CoreLoader.add_implicit_resolver(_NULL_TAG, re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""])
-_CoreLoader.add_implicit_resolver(_BOOL_TAG, re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), list("tTfF"))
-_CoreLoader.add_implicit_resolver(
-    _INT_TAG, re.compile(r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)\Z"), list("-+0123456789")
+_RULES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    (_NULL_TAG, r"(?:~|null|Null|NULL|)\Z", ("~", "n", "N", "")),
+    (_BOOL_TAG, r"(?:true|True|TRUE|false|False|FALSE)\Z", tuple("tTfF")),
+    (_INT_TAG, r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)\Z", tuple("-+0123456789")),
+    (
+        _FLOAT_TAG,
+        r"(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan)\Z",
+        tuple("-+.0123456789"),
+    ),
+    (_MERGE_TAG, r"<<\Z", ("<",)),
 )
-_CoreLoader.add_implicit_resolver(
-    _FLOAT_TAG,
-    re.compile(r"(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan)\Z"),
-    list("-+.0123456789"),
-)
-_CoreLoader.add_implicit_resolver(_MERGE_TAG, re.compile(r"<<\Z"), ["<"])
+"""Tag, the words that have it, and the characters that such a word can begin with; the first that fits."""
+
+for _tag, _words, _first in _RULES:
+    for _character in _first:
+        _CoreLoader.yaml_implicit_resolvers.setdefault(_character, []).append((_tag, re.compile(_words)))
 _CoreLoader.add_constructor(_INT_TAG, _integer)
 _CoreLoader.add_constructor(_FLOAT_TAG, _float)
 

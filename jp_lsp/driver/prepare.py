@@ -95,7 +95,7 @@ async def prepare(
     try:
         if wanted is None:
             settings = around.settings.resolve(query.overrides, None)
-            provider = around.providers.get(settings.model)
+            provider = around.providers.get(settings.model, settings.providers)
             conversation = await around.store.create(
                 settings.partial, local=settings.start_local, persist=query.persist
             )
@@ -105,7 +105,7 @@ async def prepare(
             reserve(wanted)
             conversation = await _open(wanted, query, around)
             settings = around.settings.resolve(query.overrides, conversation.stream)
-            provider = around.providers.get(settings.model)
+            provider = around.providers.get(settings.model, settings.providers)
             delta = around.settings.delta(conversation.stream, settings)
         details = await _model_details(provider, settings.model)
         frontend.configure(

@@ -43,8 +43,8 @@ PROVIDER_DEFAULTS: Mapping[str, ProviderSettings] = {
 class Providers(Protocol):
     """Gives the adapter for a model, made when first asked for and kept."""
 
-    def get(self, model: ModelId) -> Provider:
-        """Give the adapter; touches no network.
+    def get(self, model: ModelId, settings: Mapping[str, ProviderSettings]) -> Provider:
+        """Give the adapter for a model, made with the settings of its vendor; touches no network.
 
         Raises:
             Refusal: unknown vendor, missing key, bad base URL; says what to set.

@@ -1,6 +1,6 @@
 """The port towards configuration: the few values that a query is run with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -8,6 +8,7 @@ from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.thread import Section
 from jp_lsp.ports.provider import ModelId, ModelParameters
+from jp_lsp.ports.providers import ProviderSettings
 from jp_lsp.render.options import DisplayOptions
 from jp_lsp.turn.options import InterruptOptions, RetryPolicy
 
@@ -41,6 +42,7 @@ class QuerySettings:
     user_name: str | None = None
     lock_timeout: float = 10.0
     start_local: bool = False
+    providers: Mapping[str, ProviderSettings] = field(default_factory=lambda: {})
     warnings: tuple[str, ...] = field(default=())
 
 

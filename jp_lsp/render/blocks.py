@@ -48,9 +48,10 @@ class BlockBuffer:
         self._line: list[str] = []
         self._line_head = ""
         self._line_bytes = 0
-        # Whether a blank line was read in a list, and whether plain text may go on with its last line.
+        # In a list: whether the last line was blank, was text that a line may go on with, or was code.
         self._is_after_blank = False
         self._may_be_lazy = False
+        self._is_in_code = False
 
     def push(self, text: str) -> None:
         """Take the next piece of the text."""
@@ -82,7 +83,7 @@ class BlockBuffer:
         self._end_everything()
         self._leaf = None
         self._lists = []
-        self._is_after_blank = self._may_be_lazy = False
+        self._forget_last_line()
         return self.pop_events()
 
     @property
@@ -218,7 +219,7 @@ class BlockBuffer:
         if isinstance(event, CodeClose):
             self._leaf = None
             # Behind a fence there is no text that a line could go on with.
-            self._is_after_blank = self._may_be_lazy = False
+            self._forget_last_line()
 
     # Lists.
 
@@ -240,7 +241,7 @@ class BlockBuffer:
             return
         end = "\n" if line.endswith("\n") else ""
         frame.add_first(written + marker.content + end, is_after_blank=self._is_after_blank)
-        self._is_after_blank = False
+        self._forget_last_line()
         self._may_be_lazy = content != ""
 
     def _list_line(self, line: str) -> bool:
@@ -265,14 +266,15 @@ class BlockBuffer:
                 return True
             self._emit_part(frame)
             self._lists.pop()
-        self._is_after_blank = self._may_be_lazy = False
+        self._forget_last_line()
         return False
 
     def _item_line(self, frame: ListFrame, line: str, column: int, rest: str, marker: Marker | None) -> None:
         """Take a line that is indented to the content of the current item."""
         relative = column - frame.content_column
         # Behind a blank line, four columns more make it code, whatever it looks like.
-        is_code = self._is_after_blank and relative >= CODE_INDENT
+        is_code = (self._is_after_blank or self._is_in_code) and relative >= CODE_INDENT
+        self._is_in_code = is_code
         if marker is not None and not is_code:
             self._emit_part(frame)
             output = frame.content_output
@@ -283,7 +285,7 @@ class BlockBuffer:
         else:
             frame.add_content(line, is_after_blank=self._is_after_blank)
             self._is_after_blank = False
-            self._may_be_lazy = not interrupts_paragraph(rest)
+            self._may_be_lazy = not is_code and not interrupts_paragraph(rest)
 
     def _marker_line(self, frame: ListFrame, marker: Marker, line: str) -> bool:
         """Take a marker that stands left of the content of the current item."""
@@ -293,10 +295,13 @@ class BlockBuffer:
         self._emit_part(frame)
         self._lists.pop()
         if not self._lists:
-            self._is_after_blank = self._may_be_lazy = False
+            self._forget_last_line()
             return False
         self._open_list(marker, line, base=frame.base, output=frame.output, list_id=frame.list_id)
         return True
+
+    def _forget_last_line(self) -> None:
+        self._is_after_blank = self._may_be_lazy = self._is_in_code = False
 
     def _emit_part(self, frame: ListFrame) -> None:
         if (block := frame.take()) is not None:

@@ -26,15 +26,15 @@ _log = logging.getLogger(__name__)
 
 PROTOCOL_VERSION = 1
 
-HANDLERS: dict[str, tuple[str, str, str]] = {
-    "jp/query": ("QueryParams", "turn", "query"),
-    "jp/interrupt": ("InterruptParams", "turn", "interrupt"),
-    "jp/answer": ("AnswerParams", "turn", "answer"),
-    "jp/turn/list": ("TurnListParams", "turn", "list_turns"),
-    "jp/conversation/list": ("ConversationListParams", "conversation", "list_conversations"),
-    "jp/conversation/render": ("RenderParams", "conversation", "render"),
+HANDLERS: dict[str, tuple[str, str]] = {
+    "jp/query": ("turn", "query"),
+    "jp/interrupt": ("turn", "interrupt"),
+    "jp/answer": ("turn", "answer"),
+    "jp/turn/list": ("turn", "list_turns"),
+    "jp/conversation/list": ("conversation", "list_conversations"),
+    "jp/conversation/render": ("conversation", "render"),
 }
-"""What a client may call: the model of its parameters, the module of its handler, and the handler."""
+"""What a client may call: the module of its handler, and the handler."""
 
 SENDS = ("jp/prompt", "jp/chunk", "jp/notice", "jp/conversationChanged")
 """What we send. A test holds both against the table of `protocol.methods`."""
@@ -54,14 +54,18 @@ def build_server(
         "jp": {"version": PROTOCOL_VERSION, "methods": [*HANDLERS, *SENDS]},
     }
     client = _Client(server, make_workplace, jitter)
-    for name, (model, module, handler) in HANDLERS.items():
+    for name, (module, handler) in HANDLERS.items():
         call = client.handler(module, handler)
-        server.protocol.register_method(name, _model(model), call)
+        server.protocol.register_method(name, _model(name), call)
         as_command = client.handler("turn", "query_as_command") if name == "jp/query" else call
         text_key = "text" if name == "jp/query" else None
-        server.protocol.register_command(name.replace("/", "."), _model(model), as_command, text_key=text_key)
+        server.protocol.register_command(name.replace("/", "."), _model(name), as_command, text_key=text_key)
     server.protocol.register_method("window/workDoneProgress/cancel", None, client.cancel_progress)
-    server.feature(types.INITIALIZED)(client.warm_up)
+
+    @server.feature(types.INITIALIZED)
+    def warm_up(params: types.InitializedParams) -> None:
+        client.warm_up()
+
     server.on_closing = client.close
     return server
 
@@ -91,7 +95,7 @@ class _Client:
 
         return call
 
-    def warm_up(self, params: types.InitializedParams) -> None:
+    def warm_up(self) -> None:
         """Import what the first query needs, beside the event loop."""
         self._warming = asyncio.get_running_loop().run_in_executor(None, _import_handlers)
 
@@ -117,18 +121,16 @@ class _Client:
 
 
 def _import_handlers() -> None:
-    for _, module, _ in HANDLERS.values():
+    for module, _ in HANDLERS.values():
         import_module(f"jp_lsp.server.handlers.{module}")
 
 
 def _model(name: str) -> "Callable[[], type[BaseModel]]":
-    """Give a wire model when it is first needed."""
+    """Give the model of a method's parameters when it is first needed."""
 
     def load() -> "type[BaseModel]":
-        for resource in ("turn", "prompt", "conversation"):
-            found = getattr(import_module(f"jp_lsp.protocol.{resource}"), name, None)
-            if found is not None:
-                return cast("type[BaseModel]", found)
-        raise LookupError(f"the protocol has no {name}")
+        from jp_lsp.protocol.methods import METHODS
+
+        return METHODS[name].params
 
     return load

@@ -119,8 +119,7 @@ class Outbox:
         match what:
             case shown.TurnBegan(index, request, reply_to):
                 self._mark("turn")
-                before = None if reply_to is None else reply_to + 1
-                self._put(self._view.turn_begin(index + 1, request, reply_to=before))
+                self._put(self._view.turn_begin(index, request, reply_to=reply_to))
             case shown.AttemptBegan(cycle, attempt):
                 self._cycle = cycle
                 if attempt == 1:

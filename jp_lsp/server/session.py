@@ -14,12 +14,15 @@ from anyio.abc import TaskGroup
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.driver.host import QueryHost
 from jp_lsp.protocol.capability import ClientCapabilities
-from jp_lsp.server import from_wire
+from jp_lsp.server import from_wire, to_wire
 from jp_lsp.server.prompts import PromptBroker, PromptWays
 from jp_lsp.server.wire import JpProtocol
 from jp_lsp.server.workplace import ClientPlace, Workplace
 
 _log = logging.getLogger(__name__)
+
+MESSAGE_TYPES = {"error": 1, "warning": 2, "info": 3}
+"""LSP's numbers for the levels of a notice."""
 
 CLOSING_BUDGET = 8.0
 """Seconds for all turns together to be stored when the server ends (query pipeline 4.8)."""
@@ -68,10 +71,14 @@ class Session:
         await self.host.close(is_client_gone=is_client_gone, budget=CLOSING_BUDGET)
         await self.workplace.aclose()
 
-    def show_warnings(self) -> None:
-        """Tell the user what is wrong with settings or workspace, each thing once."""
-        for text in self.workplace.take_warnings():
-            self.protocol.notify_raw("window/showMessage", {"type": 2, "message": text})
+    def show_notices(self) -> None:
+        """Tell the user what there is to know about settings and workspace, each thing once."""
+        for notice in self.workplace.take_notices():
+            if self.is_plain:
+                kind = MESSAGE_TYPES.get(notice.level, MESSAGE_TYPES["info"])
+                self.protocol.notify_raw("window/showMessage", {"type": kind, "message": notice.text})
+            else:
+                self.protocol.notify_raw("jp/notice", to_wire.notice_notification(notice))
 
     def _spawn(self, task: Callable[[], Awaitable[None]]) -> None:
         if self._tasks is not None:

@@ -9,6 +9,7 @@ from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.prepare import Surroundings
 from jp_lsp.ports.settings import QuerySettings
+from jp_lsp.turn.outcome import Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Workplace(Protocol):
         """Write a text for the client to open, and give its URI."""
         ...
 
-    def take_warnings(self) -> Sequence[str]:
+    def take_notices(self) -> Sequence[Notice]:
         """Give what the user should know about settings and workspace, each once."""
         ...
 

@@ -87,7 +87,7 @@ class TurnMachine:
 
     def _open_turn(self, stream: ConversationStream, request: ChatRequest, reply_to: int | None) -> None:
         """Put marker and request into the stream in one step, and store them (P1)."""
-        self._turn_index = stream.turn_count
+        self._turn_index = stream.turn_count + 1
         self._request = request
         self._turn = TurnRecord(stream, len(stream))
         self._turn.append(ConversationEvent(self._at, TurnStart()))

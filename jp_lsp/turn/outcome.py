@@ -29,7 +29,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnSummary:
-    """One turn of the chain: its number in the conversation and its range of stored entries."""
+    """One turn of the chain: its number in the conversation, from 1, and its range of stored entries."""
 
     index: int
     outcome: Outcome

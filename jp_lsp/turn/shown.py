@@ -16,7 +16,7 @@ RetractReason = Literal["abort", "refused", "empty", "restart"]
 
 @dataclass(frozen=True, slots=True)
 class TurnBegan:
-    """A turn opened with the user's request; `reply_to` is the previous turn of the chain."""
+    """A turn opened with the user's request. `index` counts from 1; `reply_to` is the turn that was replied to."""
 
     index: int
     request: str

@@ -91,3 +91,19 @@ def user_data_folder(environment: Mapping[str, str], *, platform: str, home: Pat
         local = environment.get("LOCALAPPDATA")
         return (Path(local) if local else home / "AppData" / "Local") / "jp" / "data"
     return home / ".local" / "share" / "jp"
+
+
+def user_config_folder(environment: Mapping[str, str], *, platform: str, home: Path) -> Path:
+    """Give the folder of the user's own configuration (config-and-tools 1.2).
+
+    `JP_GLOBAL_CONFIG_DIR` is taken with a leading `~` expanded.
+    """
+    if chosen := environment.get("JP_GLOBAL_CONFIG_DIR"):
+        return home / chosen[1:].lstrip("/\\") if chosen.startswith("~") else Path(chosen)
+    if platform == "darwin":
+        return home / "Library" / "Application Support" / "jp"
+    if platform == "win32":
+        roaming = environment.get("APPDATA")
+        return (Path(roaming) if roaming else home / "AppData" / "Roaming") / "jp" / "config"
+    shared = environment.get("XDG_CONFIG_HOME")
+    return (Path(shared) if shared and Path(shared).is_absolute() else home / ".config") / "jp"

@@ -122,7 +122,7 @@ class FakeProviders:
     def __init__(self, provider: Provider | None) -> None:
         self._provider = provider
 
-    def get(self, model: ModelId) -> Provider:
+    def get(self, model: ModelId, settings: object) -> Provider:
         if self._provider is None:
             raise Refusal("provider_auth", "set TEST_API_KEY", origin="TEST_API_KEY")
         return self._provider

@@ -15,7 +15,7 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -258,7 +258,7 @@ def _reset(connection: socket.socket) -> None:
 
 
 @contextmanager
-def refusing_url() -> Iterator[str]:
+def refusing_url() -> Generator[str, None, None]:
     """Give an address where nobody listens, kept free for as long as the block lasts."""
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))

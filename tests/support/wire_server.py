@@ -128,6 +128,9 @@ server.protocol.register_method("jp/strict", strict_model, lambda params: params
 server.protocol.register_method("jp/crash", None, crash)
 server.protocol.register_method("jp/chunks", None, send_chunks)
 server.protocol.register_method("jp/one", None, send_one)
+counted: list[object] = []
+server.protocol.register_method("jp/count", None, counted.append)
+server.protocol.register_method("jp/counted", None, lambda _params: len(counted))
 server.protocol.register_method("jp/turn", None, wait_like_a_turn)
 server.protocol.register_method("jp/ask", None, ask)
 server.protocol.register_method("jp/pollute", None, pollute)

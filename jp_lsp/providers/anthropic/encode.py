@@ -12,6 +12,7 @@ from jp_lsp.providers.anthropic.thinking import INTERLEAVED_BETA, choose_thinkin
 from jp_lsp.providers.forcing import is_forced, nudge
 from jp_lsp.providers.reasoning import is_ignored, known_to_disable
 from jp_lsp.providers.schema import plain_schema, tool_description
+from jp_lsp.providers.structured_fallback import needs_words, schema_in_words, warning
 from jp_lsp.providers.untrusted import as_object
 from jp_lsp.tools.definition import NamedTool, ToolChoice, ToolDefinition
 
@@ -92,6 +93,10 @@ def encode(request: CycleRequest, beta_headers: Sequence[str] = ()) -> EncodedRe
         tools=tools,
         marked=built.marked,
     )
+    # What comes and goes with single queries stands behind the marked system blocks.
+    if (unenforced := needs_words(request)) is not None:
+        system = [*system, {"type": "text", "text": schema_in_words(unenforced)}]
+        warnings.append(warning(request))
     if owed:
         system = [*system, {"type": "text", "text": nudge(owed)}]
     if system:
@@ -122,7 +127,7 @@ def _simplified(choice: ToolChoice, tools: Sequence[ToolDefinition]) -> ToolChoi
 
 def _output_config(request: CycleRequest, effort: str | None) -> dict[str, JsonValue]:
     config: dict[str, JsonValue] = {}
-    if request.thread.schema is not None:
+    if request.thread.schema is not None and needs_words(request) is None:
         config["format"] = {"type": "json_schema", "schema": transform(request.thread.schema)}
     if effort is not None:
         config["effort"] = effort

@@ -9,6 +9,7 @@ from jp_lsp.providers.chat.dialect import Dialect
 from jp_lsp.providers.chat.messages import build_messages
 from jp_lsp.providers.reasoning import is_ignored, resolve
 from jp_lsp.providers.schema import loose_schema, strict_schema, tool_description
+from jp_lsp.providers.structured_fallback import needs_words, schema_in_words, warning
 from jp_lsp.tools.definition import NamedTool, ToolDefinition
 
 
@@ -32,6 +33,11 @@ def encode(request: CycleRequest, dialect: Dialect) -> EncodedRequest:
     messages, left_out = build_messages(
         request.thread, dialect, prefills=prefills and not reasoning.is_thinking
     )
+    if (unenforced := needs_words(request)) is not None:
+        messages.insert(
+            len(request.thread.system_parts), {"role": "system", "content": schema_in_words(unenforced)}
+        )
+        warnings.append(warning(request))
     body: dict[str, JsonValue] = {
         "model": request.model.id.name,
         "messages": messages,
@@ -42,7 +48,7 @@ def encode(request: CycleRequest, dialect: Dialect) -> EncodedRequest:
         body["stream_options"] = {"include_usage": True}
     _add_sampling(body, request, dialect, warnings)
     _add_tools(body, request, dialect)
-    if (schema := request.thread.schema) is not None:
+    if (schema := request.thread.schema) is not None and unenforced is None:
         body["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "structured_output", "schema": schema, "strict": True},

@@ -81,10 +81,13 @@ def download_wheels(
     scratch.mkdir(parents=True)
     wheels.mkdir()
     total = release.download_size
+    done = 0
 
     def tell() -> None:
-        # Near the end pip has each wheel twice for a moment: never report more than there is to come.
-        job.tell("downloading", min(folder_size(scratch) + folder_size(wheels), total - 1), total)
+        # pip has each wheel twice for a moment before it lets one go: more than there is, then less.
+        nonlocal done
+        done = max(done, min(folder_size(scratch) + folder_size(wheels), total - 1))
+        job.tell("downloading", done, total)
 
     requirements = folder / "requirements.txt"
     lines = [f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n" for wheel in release.wheels]

@@ -64,7 +64,7 @@ def install(
     Raises:
         InstallError: it was not possible; the text says why and what to do.
     """
-    root = local_root(data_dir)
+    root = local_root(data_dir.absolute())  # pip runs in another folder
     installation = Installation(root / release.name, release.model)
     if installation.find_problem() is None:
         return InstallResult(installation, was_installed=True)

@@ -37,7 +37,7 @@ async def list_conversations(session: Session, params: ConversationListParams) -
     except Refusal as refusal:
         raise to_wire.query_error(refusal.error, draft=None, trace=new_trace()) from None
     shown = [
-        to_wire.conversation_summary(item.id, item.title, item.last_activated_at)
+        to_wire.conversation_summary(item.id, title=item.title, last_activated_at=item.last_activated_at)
         for item in listed
         if item.last_activated_at is not None
     ]

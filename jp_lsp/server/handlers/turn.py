@@ -65,6 +65,7 @@ async def _finish(
         await asyncio.wait([finished])
     finally:
         outbox.close()
+        session.show_notices()
     match runner.outcome:
         case Refused(error, draft):
             raise to_wire.query_error(error, draft=draft, trace=new_trace())
@@ -74,7 +75,6 @@ async def _finish(
         case result if result.was_cancelled:
             raise to_wire.cancelled_error(result, trace=new_trace())
         case result:
-            session.show_warnings()
             return to_wire.query_result(result, last_seq=outbox.last_seq)
 
 

@@ -54,7 +54,7 @@ def test_an_installation_that_does_not_run_is_told_so(
     assert install_model(tmp_path / "data", release, pip=pip) == 1
 
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "Downloading   0 % of 0 MB"
+    assert lines[0].startswith("Downloading ")
     assert lines[-2] == f"Installed in {tmp_path / 'data/local/1.0-2.0'}. Trying it out ..."
     assert lines[-1].startswith(
         "It is installed but does not run on this computer: The local model is not installed."

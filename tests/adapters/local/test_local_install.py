@@ -291,6 +291,15 @@ def test_a_wheel_cannot_write_outside_of_its_folder(workshop: Workshop, name: st
     workshop.check_nothing_installed()
 
 
+def test_a_relative_data_folder_is_taken_from_here(
+    workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    workshop.data_dir = Path("data")
+
+    assert workshop.run().installation.folder == tmp_path / "data/local/1.0-2.0"
+
+
 def test_cancelling_ends_pip_and_leaves_nothing(workshop: Workshop) -> None:
     job = Job(lambda progress: job.cancelled.set() if progress.done > 0 else None)
 

@@ -243,7 +243,9 @@ def compacted(entries: Sequence[Json], compactions: Sequence[Json]) -> list[Json
             ]
             continue
         for i in affected:
-            turns[i] = [kept for entry in turns[i] if (kept := _compacted_entry(entry, compaction)) is not None]
+            turns[i] = [
+                kept for entry in turns[i] if (kept := _compacted_entry(entry, compaction)) is not None
+            ]
     return [entry for turn in turns for entry in turn]
 
 

@@ -31,11 +31,7 @@ SEEDS = range(6)
 
 
 def _recordings() -> list[Path]:
-    return [
-        path
-        for provider in EXCHANGES
-        for path in shared_files(f"recordings/{provider}/**/*.json")
-    ]
+    return [path for provider in EXCHANGES for path in shared_files(f"recordings/{provider}/**/*.json")]
 
 
 def _steps(*kinds: str, with_bodies: bool = False) -> list[Any]:

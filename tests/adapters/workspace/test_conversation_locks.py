@@ -108,10 +108,9 @@ def test_orphans_are_removed_and_held_ones_stay(path: Path) -> None:
     assert remove_orphans(path.parent / "none", START) == 0
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root opens every file")
 def test_a_lock_that_cannot_be_opened_counts_as_held(path: Path) -> None:
     path.parent.mkdir()
-    path.touch(0o000)
+    path.symlink_to(path)  # leads nowhere, for root too
     assert is_locked(path)
 
 

@@ -103,7 +103,7 @@ def test_a_chain_of_three_replies_is_one_answer() -> None:
     for number in range(3):
         desk.says(message(f"part {number}")).press("reply", f"reply {number}", later=5)
     desk.says(message("end"), done())
-    assert [turn.index for turn in desk.result.turns] == [0, 1, 2, 3]
+    assert [turn.index for turn in desk.result.turns] == [1, 2, 3, 4]
     assert sum(line == "turn" for line in desk.stored) == 4
 
 

@@ -55,7 +55,7 @@ def test_reasoning_and_message_make_a_turn() -> None:
         "Hello",
         True,
     )
-    assert [(t.index, t.outcome, t.cycles) for t in desk.result.turns] == [(0, Outcome.COMPLETED, 1)]
+    assert [(t.index, t.outcome, t.cycles) for t in desk.result.turns] == [(1, Outcome.COMPLETED, 1)]
 
 
 @pytest.mark.requirement("R168", "R186", "R2", "R7")
@@ -470,7 +470,7 @@ def test_the_stream_is_repaired_when_a_turn_begins() -> None:
     again = Desk(stream=desk.stream, is_new=False).start("b")
     assert again.stored == ["turn", "user: hi", "message: a", "turn", "user: b"]
     assert isinstance(again.shown[0], shown.TurnBegan)
-    assert again.shown[0].index == 1
+    assert again.shown[0].index == 2
 
 
 @pytest.mark.requirement("R313", "S25", "R320")

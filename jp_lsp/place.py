@@ -1,0 +1,196 @@
+"""A client's workspace, plugged together from real parts: the one place where store, settings and vendors meet."""
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from jp_lsp.config.server_settings import ServerSettings, read_server_settings
+from jp_lsp.config.settings import WorkspaceSettings
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.driver.prepare import Surroundings
+from jp_lsp.ports.provider import ModelId, Provider
+from jp_lsp.ports.providers import ProviderSettings
+from jp_lsp.ports.refusal import Refusal
+from jp_lsp.providers.local.settings import LocalModelSettings, default_model
+from jp_lsp.providers.registry import ClosingProvider, ProviderRegistry
+from jp_lsp.server.workplace import ClientPlace, ListedConversation, StoredConversation
+from jp_lsp.turn.inputs import Instant
+from jp_lsp.turn.outcome import Notice
+from jp_lsp.workspace.atomic import make_folder, write_file
+from jp_lsp.workspace.init import initialise
+from jp_lsp.workspace.locate import find_workspace, user_config_folder, user_data_folder
+from jp_lsp.workspace.paths import Roots, WorkspaceError, open_roots
+from jp_lsp.workspace.store import DiskStore
+
+
+class SystemClock:
+    """Real time."""
+
+    def now(self) -> Instant:
+        """Give the time of an input."""
+        return Instant(time.time_ns(), time.monotonic())
+
+    def wall(self) -> float:
+        """Give wall-clock seconds."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await anyio.sleep(seconds)
+
+
+class Vendors:
+    """The providers of one client. An adapter is made anew when the settings of its vendor change."""
+
+    def __init__(self, environ: Mapping[str, str], local: Callable[[], ClosingProvider]) -> None:
+        self._environ = environ
+        self._local = local
+        self._registries: dict[tuple[str, ProviderSettings | None], ProviderRegistry] = {}
+
+    def get(self, model: ModelId, settings: Mapping[str, ProviderSettings]) -> Provider:
+        """Give the adapter for a model.
+
+        Raises:
+            Refusal: unknown vendor, missing key, bad base URL.
+        """
+        key = model.provider, settings.get(model.provider)
+        registry = self._registries.get(key)
+        if registry is None:
+            registry = self._registries[key] = ProviderRegistry(settings, self._environ, local=self._local)
+        return registry.get(model)
+
+    async def aclose(self) -> None:
+        """Close all connections, and the embedded model."""
+        for registry in self._registries.values():
+            await registry.aclose()
+
+
+class Place:
+    """One client's workspace: `server.workplace.Workplace` with real parts.
+
+    Args:
+        client: where the client works, and its settings.
+        environ: the environment.
+        home: the user's home folder.
+    """
+
+    def __init__(self, client: ClientPlace, environ: Mapping[str, str], home: Path) -> None:
+        read = read_server_settings(client.settings)  # type: ignore[arg-type]  # whatever JSON the client sent
+        self._server: ServerSettings = read.settings
+        self._notices = [Notice("warning", "settings", text) for text in read.warnings]
+        self._folder = Path(client.folders[0]) if client.folders else None
+        self._environ = environ
+        self._home = home
+        self.user_data = user_data_folder(environ, platform=sys.platform, home=home)
+        self._user_config = user_config_folder(environ, platform=sys.platform, home=home)
+        self._clock = SystemClock()
+        self._local = LocalModelSettings(
+            self.user_data, self._server.local.model_path, self._server.local.threads
+        )
+        self._vendors = Vendors(environ, self._make_local)
+        self._opened: tuple[Path, Roots, DiskStore, WorkspaceSettings] | None = None
+
+    def surroundings(self) -> Surroundings:
+        """Give the parts of a query; makes a workspace in the client's folder if there is none.
+
+        Raises:
+            Refusal: there is no folder, or it cannot be a workspace.
+        """
+        _, _, store, settings = self._open()
+        return Surroundings(store, settings, self._vendors, self._clock)
+
+    async def conversations(self) -> Sequence[ListedConversation]:
+        """List the live conversations, last activated first."""
+        _, _, store, _ = self._open()
+        summaries = await store.summaries()
+        listed = [ListedConversation(item.id, item.title, item.last_activated_at) for item in summaries]
+        return sorted(listed, key=lambda item: item.last_activated_at or Timestamp(0), reverse=True)
+
+    async def read(self, conversation: ConversationId) -> StoredConversation:
+        """Load a conversation to look at.
+
+        Raises:
+            Refusal: there is none, or it cannot be read.
+        """
+        _, _, store, settings = self._open()
+        stream = (await store.copy(conversation)).stream
+        return StoredConversation(conversation, stream, settings.resolve((), stream))
+
+    async def keep_scratch(self, name: str, text: str) -> str:
+        """Write a text into the user's own data and give its URI."""
+        _, roots, _, _ = self._open()
+        path = roots.private / "scratch" / name
+
+        def write() -> None:
+            make_folder(path.parent)
+            write_file(path, text.encode("utf-8", "replace"))
+
+        await to_thread.run_sync(write)
+        return path.as_uri()
+
+    def take_notices(self) -> Sequence[Notice]:
+        """Give what the user should know, once."""
+        notices, self._notices = self._notices, []
+        return notices
+
+    async def aclose(self) -> None:
+        """Close connections and end the embedded model."""
+        await self._vendors.aclose()
+
+    def _open(self) -> tuple[Path, Roots, DiskStore, WorkspaceSettings]:
+        if self._opened is None:
+            root = self._find_or_make()
+            now = Timestamp(time.time_ns())
+            try:
+                roots = open_roots(root, self.user_data, now)
+            except WorkspaceError as error:
+                raise Refusal("no_workspace", str(error), origin=str(root)) from error
+            store = DiskStore(
+                roots,
+                now=lambda: Timestamp(time.time_ns()),
+                session="jp-lsp",
+                newer_format=self._server.newer_format,
+            )
+            settings = WorkspaceSettings(
+                root,
+                self._folder or root,
+                self._environ,
+                self._user_config,
+                None if roots.silo is None else roots.silo.path,
+                self._server,
+                lambda: default_model(self.user_data, self._server.local.model_path),
+            )
+            self._opened = root, roots, store, settings
+        return self._opened
+
+    def _find_or_make(self) -> Path:
+        """Find the workspace above the client's folder, or make one in it."""
+        if self._folder is None:
+            text = "No folder is open, so there is no workspace to keep the conversation in; open one and ask again."
+            raise Refusal("no_workspace", text)
+        root = find_workspace(self._folder)
+        if root is not None:
+            return root
+        if self._folder in {self._home, Path(self._folder.anchor)}:
+            text = (
+                f"There is no JP workspace at {self._folder}, and this is no place to make one unasked. "
+                "Open a project, or run `jp-lsp init` here."
+            )
+            raise Refusal("no_workspace", text, origin=str(self._folder))
+        try:
+            initialise(self._folder, Timestamp(time.time_ns()))
+        except WorkspaceError as error:
+            raise Refusal("no_workspace", str(error), origin=str(self._folder)) from error
+        made = Notice("info", "workspace_made", f"Made a JP workspace: {self._folder / '.jp'}")
+        self._notices.append(made)
+        return self._folder
+
+    def _make_local(self) -> ClosingProvider:
+        from jp_lsp.providers.local.adapter import create  # here: only who uses the local model needs it
+
+        return create(self._local)
