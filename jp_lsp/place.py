@@ -16,7 +16,7 @@ from jp_lsp.driver.prepare import Surroundings
 from jp_lsp.ports.provider import ModelId, Provider
 from jp_lsp.ports.providers import ProviderSettings
 from jp_lsp.ports.refusal import Refusal
-from jp_lsp.providers.local.settings import LocalModelSettings, default_model
+from jp_lsp.providers.local.settings import SMALL_MODEL_NOTICE, LocalModelSettings, default_model
 from jp_lsp.providers.registry import ClosingProvider, ProviderRegistry
 from jp_lsp.server.workplace import ClientPlace, ListedConversation, StoredConversation
 from jp_lsp.turn.inputs import Instant
@@ -193,4 +193,7 @@ class Place:
     def _make_local(self) -> ClosingProvider:
         from jp_lsp.providers.local.adapter import create  # here: only who uses the local model needs it
 
-        return create(self._local)
+        provider = create(self._local)
+        if self._local.model_path is None:
+            self._notices.append(Notice("info", "small_model", SMALL_MODEL_NOTICE))
+        return provider

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never, cast
 
+from jp_lsp.config.free_json import merge_json
 from jp_lsp.config.kind import (
     FreeJson,
     Kind,
@@ -25,7 +26,7 @@ from jp_lsp.config.kind import (
     shown,
 )
 from jp_lsp.config.layer import Change
-from jp_lsp.config.merge import merge_json, merge_lists, merge_texts
+from jp_lsp.config.merge import merge_lists, merge_texts
 from jp_lsp.config.problem import Report, dotted, nearest
 from jp_lsp.config.read import is_list, read_member
 from jp_lsp.config.schema import SCHEMA

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never, cast
 
+from jp_lsp.config.free_json import plain_json
 from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text, Variant, entry_kind
-from jp_lsp.config.merge import plain_json
 from jp_lsp.config.value import ABSENT, MergedList, MergedMap, Partial, Value, entries_of
 from jp_lsp.conversation.json_value import JsonValue
 

@@ -5,9 +5,12 @@ for named files and for whatever is put over a conversation, where adding once m
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias, assert_never, cast
 
-from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text, Variant, entry_kind, has_only
+from jp_lsp.config.complete import complete
+from jp_lsp.config.free_json import merge_json
+from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text, Variant, entry_kind
 from jp_lsp.config.value import (
     SEPARATORS,
     MergedList,
@@ -19,8 +22,6 @@ from jp_lsp.config.value import (
     same,
 )
 from jp_lsp.conversation.json_value import JsonValue
-
-_ARRAY_STRATEGIES = ("append", "prepend", "replace")
 
 Entries: TypeAlias = Mapping[str, Value]
 
@@ -52,7 +53,9 @@ def merge(kind: Kind, lower: Value, higher: Value, *, skips_known: bool = False)
                 return lower
             assert isinstance(lower, MergedList)
             assert isinstance(higher, MergedList)
-            return merge_lists(lower, higher, skips_known=skips_known)
+            if skips_known and higher.position != "replace" and _dedup(lower, higher) is not False:
+                higher = _new_items(kind.item, lower, higher)
+            return merge_lists(lower, higher)
         case Text():
             assert isinstance(lower, MergedText)
             assert isinstance(higher, MergedText)
@@ -63,23 +66,32 @@ def merge(kind: Kind, lower: Value, higher: Value, *, skips_known: bool = False)
             assert_never(kind)
 
 
-def merge_lists(lower: MergedList, higher: MergedList, *, skips_known: bool = False) -> MergedList:
+def merge_lists(lower: MergedList, higher: MergedList) -> MergedList:
     """Merge lists; the result keeps the manner of `higher`, and deduplication once somebody asked for it."""
-    dedup = lower.dedup if higher.dedup is None else higher.dedup
+    dedup = _dedup(lower, higher)
     below = () if lower.discard else lower.items
-    new = higher.items
-    if skips_known and dedup is not False and higher.position != "replace":
-        new = tuple(item for item in new if not _holds(below, item))
     match higher.position:
         case "replace":
-            items = new
+            items = higher.items
         case "prepend":
-            items = new + below
+            items = higher.items + below
         case "append" | None:
-            items = below + new
+            items = below + higher.items
         case _:
             assert_never(higher.position)
     return MergedList(_distinct(items) if dedup else items, higher.position, dedup, higher.discard)
+
+
+def _dedup(lower: MergedList, higher: MergedList) -> bool | None:
+    return lower.dedup if higher.dedup is None else higher.dedup
+
+
+def _new_items(kind: Kind, lower: MergedList, higher: MergedList) -> MergedList:
+    """Leave out items that are there already; a stored item has its defaults filled in, so both are here."""
+    known = [complete(kind, item) for item in lower.items]
+    return replace(
+        higher, items=tuple(item for item in higher.items if not _holds(known, complete(kind, item)))
+    )
 
 
 def merge_texts(lower: MergedText, higher: MergedText, *, skips_known: bool = False) -> MergedText:
@@ -136,48 +148,6 @@ def _merge_entries(kind: MapOf, lower: Entries, higher: Entries, *, skips_known:
         else:
             merged[name] = entry
     return merged
-
-
-def merge_json(lower: JsonValue, higher: JsonValue) -> JsonValue:
-    """Merge free JSON: objects deeply, arrays by their annotation, anything else replaces (1.9 D)."""
-    below = _annotated(lower)[0] if is_annotated(lower) else lower
-    if is_annotated(higher):
-        items, strategy = _annotated(higher)
-        if not isinstance(below, list) or strategy == "replace":
-            return items
-        return [*below, *items] if strategy == "append" else [*items, *below]
-    if isinstance(below, Mapping) and isinstance(higher, Mapping):
-        merged = dict(below)
-        for name, member in higher.items():
-            merged[name] = merge_json(merged[name], member) if name in merged else member
-        return merged
-    return higher
-
-
-def plain_json(value: JsonValue) -> JsonValue:
-    """Take all annotations of arrays away, at any depth (trap 13)."""
-    if is_annotated(value):
-        value = _annotated(value)[0]
-    if isinstance(value, Mapping):
-        return {name: plain_json(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [plain_json(item) for item in value]
-    return value
-
-
-def is_annotated(value: JsonValue) -> bool:
-    """Tell whether a value is an array that says how to merge."""
-    return (
-        isinstance(value, Mapping)
-        and has_only(value, "value", "strategy")
-        and isinstance(value["value"], list)
-        and value["strategy"] in _ARRAY_STRATEGIES
-    )
-
-
-def _annotated(value: JsonValue) -> tuple[list[JsonValue], str]:
-    annotation = cast("Mapping[str, JsonValue]", value)
-    return cast("list[JsonValue]", annotation["value"]), cast("str", annotation["strategy"])
 
 
 def _distinct(items: tuple[Value, ...]) -> tuple[Value, ...]:

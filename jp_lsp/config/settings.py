@@ -15,7 +15,7 @@ from jp_lsp.config.explain import Explanation, explain
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.fold import OUR_ORDER, REFERENCE_ORDER, Order, fold, in_order
 from jp_lsp.config.gather import Gathered, Places, gather
-from jp_lsp.config.layer import Source
+from jp_lsp.config.layer import Layer, Source
 from jp_lsp.config.model_id import STORED_PROVIDER
 from jp_lsp.config.models import MAIN_MODEL
 from jp_lsp.config.problem import Problem, dotted, errors_in, refusal
@@ -48,6 +48,14 @@ class _Sources:
     def ordered(self, order: Order) -> Sequence[Source]:
         conversation = () if self.stored is None else (stored_layer(self.stored.tree),)
         return in_order((*self.gathered.sources, *conversation), order)
+
+    @property
+    def is_order_free(self) -> bool:
+        """Whether the order of conversation and environment makes no difference."""
+        return not any(
+            isinstance(source, Layer) and source.kind == "environment" and source.steps
+            for source in self.gathered.sources
+        )
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -248,7 +256,7 @@ class WorkspaceSettings:
             return to_stored(tree), ()
         ordered = sources.ordered(REFERENCE_ORDER)
         present = from_stored(to_stored(complete_configuration(sources.stored.tree)[0]))
-        target = from_stored(to_stored(resolve(ordered).tree))
+        target = from_stored(to_stored(tree if sources.is_order_free else resolve(ordered).tree))
         wanted = without_private(target, present, ordered)
         return to_stored(wanted), compute_change(sources.stored.tree, wanted).lost
 

@@ -107,6 +107,8 @@ async def prepare(
             settings = around.settings.resolve(query.overrides, conversation.stream)
             provider = around.providers.get(settings.model, settings.providers)
             delta = around.settings.delta(conversation.stream, settings)
+        if query.title is not None:
+            conversation.set_title(query.title or None)
         details = await _model_details(provider, settings.model)
         frontend.configure(
             settings.display,

@@ -29,6 +29,9 @@ class OpenConversation(Protocol):
         """Base configuration and entries, loaded after the lock was taken."""
         ...
 
+    def set_title(self, title: str | None) -> None:
+        """Give another title, or none; the next save stores it."""
+
     async def save(self) -> None:
         """Make the stream, as it is at the moment of the call, durable. Calls take effect in order.
 

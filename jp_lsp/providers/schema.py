@@ -202,7 +202,11 @@ def _flatten_all_of(node: dict[str, JsonValue]) -> None:
     for part in as_list(node.pop("allOf", None)):
         for name, value in as_object(part).items():
             if name == "properties":
-                node[name] = {**as_object(value), **as_object(node.get(name))}
+                known_properties = as_object(node.get(name))
+                node[name] = {
+                    **known_properties,
+                    **{k: v for k, v in as_object(value).items() if k not in known_properties},
+                }
             elif name == "required":
                 known = as_list(node.get(name))
                 node[name] = [*known, *(item for item in as_list(value) if item not in known)]

@@ -11,7 +11,10 @@ Level = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Append text to the transcript. It is a piece: it need not end where a line does."""
+    """Append text to the transcript. It is a piece: it need not end where a line does.
+
+    Where the transcript is not on a terminal, thoughts go to standard error.
+    """
 
     text: str
     kind: Kind = "answer"
@@ -39,7 +42,7 @@ class HideStatus:
 
 @dataclass(frozen=True, slots=True)
 class EndLine:
-    """Let the transcript end with a line."""
+    """Let what was written so far end with a line."""
 
 
 Operation: TypeAlias = Write | Say | ShowStatus | HideStatus | EndLine

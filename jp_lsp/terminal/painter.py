@@ -72,7 +72,8 @@ class Painter:
     _column: int | None = field(default=0, init=False)
     _below: _Below | None = field(default=None, init=False)
     _status: str = field(default="", init=False)
-    _answer_column: int | None = field(default=0, init=False)
+    _is_line_open: dict[Stream, bool] = field(default_factory=lambda: {}, init=False)
+    """Whether what was written last to a stream that is not the terminal stopped within a line."""
     _out: list[Output] = field(default_factory=lambda: [], init=False)
 
     def paint(self, operation: Operation) -> list[Output]:
@@ -92,13 +93,12 @@ class Painter:
                 assert_never(operation)
         return self._taken()
 
-    def open_question(self, lines: Sequence[str], prompt: str) -> list[Output]:
+    def open_question(self, title: str, lines: Sequence[str], prompt: str) -> list[Output]:
         """Draw a question below the text and leave the cursor behind `prompt`."""
         self._clear_below()
-        shown = [*(plain(line) for line in lines), prompt]
-        text = "\n".join([*(self._styled(line, "bold") if line else line for line in shown[:-1]), shown[-1]])
-        rows = sum(row_count(line, self.columns) for line in shown)
-        self._draw_below(text, rows)
+        shown = [*(plain(line) for line in (title, *lines)), prompt]
+        text = "\n".join([self._styled(shown[0], "bold"), *shown[1:]])
+        self._draw_below(text, sum(row_count(line, self.columns) for line in shown))
         return self._taken()
 
     def close_question(self, trace: str | None) -> list[Output]:
@@ -111,9 +111,11 @@ class Painter:
             self._say_on_screen(self._styled(plain(trace), "dim"))
         return self._taken()
 
-    def leave_question(self) -> list[Output]:
-        """Leave the question on the screen, because the user typed a line behind it."""
+    def leave_question(self, *, is_line_complete: bool) -> list[Output]:
+        """Leave the question on the screen, because the user typed behind it, perhaps to the end of a line."""
         self._below = None
+        if not is_line_complete:
+            self._emit("screen", "\n")
         self._column = 0
         return self._taken()
 
@@ -137,23 +139,24 @@ class Painter:
     def _write(self, text: str, kind: Kind) -> None:
         if not text:
             return
-        self._answer_column = advance(self._answer_column, text, 1 << 30)
-        if not self.look.is_answer_on_screen:
-            self._emit("answer", text)
+        is_aside = kind == "thought" and not self.look.is_answer_on_screen
+        stream: Stream = "aside" if is_aside else "answer"
+        if not (self.look.is_aside_on_screen if is_aside else self.look.is_answer_on_screen):
+            self._emit(stream, text)
+            self._is_line_open[stream] = not text.endswith("\n")
             return
         self._clear_below()
-        self._emit("answer", self._styled(text, _STYLE_OF_KIND[kind]))
+        self._emit(stream, self._styled(text, _STYLE_OF_KIND[kind]))
         self._column = advance(self._column, text, self.columns)
 
     def _end_line(self) -> None:
-        if self._answer_column == 0:
-            return
-        self._answer_column = 0
         self._clear_below()
-        if not self.look.is_answer_on_screen:
-            self._emit("answer", "\n")
-        elif self._column != 0:
-            self._emit("answer", "\n")
+        for stream, is_open in self._is_line_open.items():
+            if is_open:
+                self._emit(stream, "\n")
+        self._is_line_open.clear()
+        if self._column != 0:
+            self._emit("answer" if self.look.is_answer_on_screen else "aside", "\n")
             self._column = 0
 
     # Beside it.
@@ -162,7 +165,8 @@ class Painter:
         if self.look.is_aside_on_screen:
             self._say_on_screen(self._styled(text, _STYLE_OF_LEVEL[level]), "aside")
         else:
-            self._emit("aside", f"{text}\n")
+            begin = "\n" if self._is_line_open.pop("aside", False) else ""
+            self._emit("aside", f"{begin}{text}\n")
 
     def _say_on_screen(self, text: str, stream: Stream = "screen") -> None:
         self._clear_below()

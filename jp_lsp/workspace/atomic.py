@@ -61,14 +61,14 @@ def read_file(path: Path) -> tuple[bytes, FileState]:
     return data, FileState(stamp, digest(data))
 
 
-def write_file(path: Path, data: bytes) -> bool:
-    """Make `data` the durable content of a file and tell whether it had to be written.
+def write_file(path: Path, data: bytes) -> Stamp:
+    """Make `data` the durable content of a file and give the stamp that belongs to just these bytes.
 
     Raises:
         OSError: it could not be written; what was there before is untouched.
     """
-    if _holds(path, data):
-        return False
+    if (present := _stamp_if_equal(path, data)) is not None:
+        return present
     make_folder(path.parent)
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     temporary.unlink(missing_ok=True)
@@ -78,6 +78,7 @@ def write_file(path: Path, data: bytes) -> bool:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+            stamp = Stamp.of(os.fstat(file.fileno()))
         with suppress(FileNotFoundError):
             temporary.chmod(path.stat().st_mode & 0o777)
         temporary.replace(path)
@@ -85,15 +86,18 @@ def write_file(path: Path, data: bytes) -> bool:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
-    return True
+    return stamp
 
 
-def _holds(path: Path, data: bytes) -> bool:
+def _stamp_if_equal(path: Path, data: bytes) -> Stamp | None:
     """Compare sizes first: a stream that grew need not be read to know that it differs."""
     try:
-        return not path.is_symlink() and path.stat().st_size == len(data) and path.read_bytes() == data
+        if path.is_symlink() or path.stat().st_size != len(data):
+            return None
+        found, state = read_file(path)
     except (FileNotFoundError, NotADirectoryError):
-        return False
+        return None
+    return state.stamp if found == data else None
 
 
 def make_folder(path: Path) -> None:

@@ -4,13 +4,15 @@ No events are read, and no metadata file twice while it stays the same, so thous
 listed in an instant.
 """
 
-from collections.abc import Iterable, Mapping
+import os
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jp_lsp.conversation.ids import ConversationId, deciseconds_of
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.workspace.atomic import Stamp, read_file, stamp_of
+from jp_lsp.workspace.atomic import Stamp, read_file
 from jp_lsp.workspace.folders import METADATA, Root
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
@@ -39,86 +41,91 @@ class ConversationSummary:
 
 
 class Listing:
-    """Lists conversations; keeps what it parsed for as long as the file is the same."""
+    """Lists conversations; keeps what it parsed for as long as the file is the same. Threads may share it."""
 
     def __init__(self, roots: Roots) -> None:
-        self._roots = roots
-        self._parsed: dict[Path, tuple[Stamp, Metadata | str]] = {}
+        self._one_at_a_time = threading.Lock()
+        self._shelves = {
+            is_archived: tuple(_Shelf(root, is_archived=is_archived) for root in roots.in_reading_order)
+            for is_archived in (False, True)
+        }
 
     def summaries(self, *, is_archived: bool = False) -> list[ConversationSummary]:
         """Give live or archived conversations by id, oldest first."""
-        found = {
-            root: root.conversation_folders(is_archived=is_archived) for root in self._roots.in_reading_order
-        }
-        ids = {conversation for names in found.values() for conversation in names}
-        summaries = [
-            self._summary(conversation, found, is_archived=is_archived)
-            for conversation in sorted(ids, key=deciseconds_of)
-        ]
-        self._forget_all_but(found, is_archived=is_archived)
-        return summaries
+        shelves = self._shelves[is_archived]
+        with self._one_at_a_time:
+            for shelf in shelves:
+                shelf.scan()
+            ids = {conversation for shelf in shelves for conversation in shelf.names}
+            return [
+                _summary(conversation, shelves, is_archived=is_archived)
+                for conversation in sorted(ids, key=deciseconds_of)
+            ]
 
-    def _summary(
-        self,
-        conversation: ConversationId,
-        found: Mapping[Root, Mapping[ConversationId, str]],
-        *,
-        is_archived: bool,
-    ) -> ConversationSummary:
-        paths = {
-            root: root.partition(is_archived=is_archived) / names[conversation] / METADATA
-            for root, names in found.items()
-            if conversation in names
-        }
-        stamps = {root: stamp for root, path in paths.items() if (stamp := stamp_of(path)) is not None}
-        if not stamps:
-            # The folder may just have been renamed: look where it is now before it counts as broken.
-            paths = self._paths_now(conversation, paths, is_archived=is_archived)
-            stamps = {root: stamp for root, path in paths.items() if (stamp := stamp_of(path)) is not None}
-        names = {root.name for root in paths}
-        presence: Presence = (
-            "projected" if len(names) == 2 else ("user_local" if "silo" in names else "external")
-        )
-        if not stamps:
-            return ConversationSummary(conversation, presence, is_archived, None, "metadata.json is missing")
-        newest = max(stamps, key=lambda root: stamps[root].modified)
-        metadata = self._metadata(paths[newest], stamps[newest])
-        if isinstance(metadata, str):
-            return ConversationSummary(conversation, presence, is_archived, None, metadata)
-        return ConversationSummary(conversation, presence, is_archived, metadata)
 
-    def _paths_now(
-        self, conversation: ConversationId, roots: Iterable[Root], *, is_archived: bool
-    ) -> dict[Root, Path]:
-        return {
-            root: folder / METADATA
-            for root in roots
-            if (folder := root.folder_of(conversation, is_archived=is_archived)) is not None
-        }
+class _Shelf:
+    """The live or the archived conversations of one root, with their parsed metadata by folder name."""
 
-    def _metadata(self, path: Path, stamp: Stamp) -> Metadata | str:
+    def __init__(self, root: Root, *, is_archived: bool) -> None:
+        self.root = root
+        self.names: dict[ConversationId, str] = {}
+        self._is_archived = is_archived
+        self._prefix = str(root.partition(is_archived=is_archived))
+        self._parsed: dict[str, tuple[Stamp, Metadata | str]] = {}
+
+    def scan(self) -> None:
+        """Look which folders there are, and forget those that are gone or renamed."""
+        self.names = self.root.conversation_folders(is_archived=self._is_archived)
+        for name in self._parsed.keys() - set(self.names.values()):
+            del self._parsed[name]
+
+    def stamp(self, conversation: ConversationId) -> Stamp | None:
+        """Give the stamp of the metadata; a folder that was renamed meanwhile is looked for again."""
+        stamp = self._stamp(self.names[conversation])
+        if stamp is None:
+            folder = self.root.folder_of(conversation, is_archived=self._is_archived)
+            if folder is not None and folder.name != self.names[conversation]:
+                self.names[conversation] = folder.name
+                stamp = self._stamp(folder.name)
+        return stamp
+
+    def metadata(self, conversation: ConversationId, stamp: Stamp) -> Metadata | str:
         """Give what the file says, or what is wrong with it."""
-        known = self._parsed.get(path)
+        name = self.names[conversation]
+        known = self._parsed.get(name)
         if known is not None and known[0] == stamp:
             return known[1]
         try:
-            data, state = read_file(path)
+            data, state = read_file(Path(self._path(name)))
             parsed: Metadata | str = Metadata.parse(data.decode())
         except (OSError, UnicodeDecodeError, MetadataError) as error:
             return str(error)
-        self._parsed[path] = (state.stamp, parsed)
+        self._parsed[name] = (state.stamp, parsed)
         return parsed
 
-    def _forget_all_but(
-        self, found: Mapping[Root, Mapping[ConversationId, str]], *, is_archived: bool
-    ) -> None:
-        """Drop what was kept of folders that are gone or renamed."""
-        partitions = {root.partition(is_archived=is_archived) for root in found}
-        present = {
-            root.partition(is_archived=is_archived) / name / METADATA
-            for root, names in found.items()
-            for name in names.values()
-        }
-        for path in list(self._parsed):
-            if path.parent.parent in partitions and path not in present:
-                del self._parsed[path]
+    def _stamp(self, name: str) -> Stamp | None:
+        try:
+            return Stamp.of(os.stat(self._path(name)))  # thousands of times, so without `Path`
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def _path(self, name: str) -> str:
+        return f"{self._prefix}{os.sep}{name}{os.sep}{METADATA}"
+
+
+def _summary(
+    conversation: ConversationId, shelves: Sequence[_Shelf], *, is_archived: bool
+) -> ConversationSummary:
+    holders = [shelf for shelf in shelves if conversation in shelf.names]
+    stamps = [(stamp, shelf) for shelf in holders if (stamp := shelf.stamp(conversation)) is not None]
+    if len(holders) == 2:
+        presence: Presence = "projected"
+    else:
+        presence = "user_local" if holders[0].root.name == "silo" else "external"
+    if not stamps:
+        return ConversationSummary(conversation, presence, is_archived, None, "metadata.json is missing")
+    stamp, newest = max(stamps, key=lambda found: found[0].modified)
+    metadata = newest.metadata(conversation, stamp)
+    if isinstance(metadata, str):
+        return ConversationSummary(conversation, presence, is_archived, None, metadata)
+    return ConversationSummary(conversation, presence, is_archived, metadata)

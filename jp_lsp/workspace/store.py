@@ -6,6 +6,7 @@ then, so that nothing is saved over what another process wrote meanwhile.
 
 import logging
 import secrets
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -67,6 +68,7 @@ class DiskStore:
         self._session = session
         self._newer_format = newer_format
         self._listing = Listing(roots)
+        self._minting = threading.Lock()
         self._latest_minted = 0
 
     async def find(self, wanted: ConversationId) -> bool:
@@ -158,6 +160,10 @@ class DiskStore:
 
     def _mint_conversation(self, *, is_locked: bool) -> tuple[ConversationId, Lock | None]:
         """Take the time as id, or the next tenth of a second that nobody has taken."""
+        with self._minting:
+            return self._mint_alone(is_locked=is_locked)
+
+    def _mint_alone(self, *, is_locked: bool) -> tuple[ConversationId, Lock | None]:
         first = max(deciseconds_of(conversation_id_at(self._now())), self._latest_minted + 1)
         for deciseconds in range(first, first + _BUMPS):
             conversation = conversation_id(deciseconds)

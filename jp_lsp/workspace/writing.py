@@ -101,9 +101,10 @@ class ConversationWriter:
             BASE_CONFIG: snapshot.base_config,
             EVENTS: snapshot.events,
         }
+        digests = {name: digest(data) for name, data in contents.items()}
         self._import_external()
         for root in self.targets:
-            self._write_root(root, metadata.title, contents)
+            self._write_root(root, metadata.title, contents, digests)
         self.metadata = metadata
 
     def _check_presence(self, folders: Mapping[Root, Path | None]) -> None:
@@ -153,17 +154,20 @@ class ConversationWriter:
             for name in MANAGED:
                 self._note(silo, target, name)
 
-    def _write_root(self, root: Root, title: str | None, contents: Mapping[str, bytes]) -> None:
+    def _write_root(
+        self, root: Root, title: str | None, contents: Mapping[str, bytes], digests: Mapping[str, bytes]
+    ) -> None:
         folder = self._place(root, title)
         for name, data in contents.items():
             known = self.states.get((root.name, name))
-            if known is not None and known.digest == digest(data) and stamp_of(folder / name) == known.stamp:
+            if known is not None and known.digest == digests[name] and stamp_of(folder / name) == known.stamp:
                 continue
             try:
-                write_file(folder / name, data)
-            finally:
-                # Also after a failure, which may have come behind the rename.
-                self._note(root, folder, name, data)
+                stamp = write_file(folder / name, data)
+            except OSError:
+                self._note(root, folder, name, data)  # the failure may have come behind the rename
+                raise
+            self.states[root.name, name] = FileState(stamp, digests[name])
 
     def _note(self, root: Root, folder: Path, name: str, expected: bytes | None = None) -> None:
         """Remember a file that we wrote, unless something else stands there."""

@@ -38,7 +38,13 @@ class Client:
     """A client that is quick enough not to be what is measured: it counts most messages without reading them."""
 
     def __init__(self, command: list[str], folder: str) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": folder, "XDG_DATA_HOME": folder}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "XDG_CONFIG_HOME": folder,
+            "XDG_DATA_HOME": folder,
+        }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is compiled once
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
             command,
@@ -63,7 +69,11 @@ class Client:
     def read_message(self) -> Any:
         while (end := self._buffer.find(b"\r\n\r\n")) < 0:
             self._read()
-        size = next(int(line[15:]) for line in self._buffer[:end].split(b"\r\n") if line.startswith(b"Content-Length:"))
+        size = next(
+            int(line[15:])
+            for line in self._buffer[:end].split(b"\r\n")
+            if line.startswith(b"Content-Length:")
+        )
         while len(self._buffer) < end + 4 + size:
             self._read()
         body, self._buffer = self._buffer[end + 4 : end + 4 + size], self._buffer[end + 4 + size :]

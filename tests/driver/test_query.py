@@ -19,15 +19,17 @@ from jp_lsp.turn.phase import Phase
 from jp_lsp.turn.query import Query
 from jp_lsp.turn.shown import NoticeGiven, RetryScheduled
 from jp_lsp.turn.stream_event import Flush, ToolCallStart
+from jp_lsp.workspace.memory import MemoryStore
 from tests.support.clock import FakeClock
-from tests.support.fakes import FakeSettings, FakeStore, surroundings
+from tests.support.fakes import FakeSettings, lines, surroundings
 from tests.support.frontend import RecordingFrontend
 from tests.support.scripted_provider import Bug, Bytes, Gate, ScriptedProvider, Silence
 from tests.support.turns import done, failure, message, reasoning, tool_call
 
 pytestmark = pytest.mark.anyio
 
-NEW = ConversationId("jp-c1")
+FULL = "the disk is full"
+NEW = ConversationId("jp-c17912345678")
 
 
 class World:
@@ -35,7 +37,7 @@ class World:
 
     def __init__(self, provider: ScriptedProvider | None, settings: QuerySettings | None = None) -> None:
         self.provider = provider
-        self.store = FakeStore()
+        self.store = MemoryStore()
         self.clock = FakeClock()
         self.settings = FakeSettings(settings)
         self.host = QueryHost(surroundings(provider, self.store, self.clock, self.settings), lambda: 0.0)
@@ -76,15 +78,15 @@ async def test_a_query_streams_is_stored_and_the_next_one_continues_it() -> None
     ) as here:
         result = await here.answer(here.ask())
         assert (result.outcome, result.conversation, result.text) == (Outcome.COMPLETED, NEW, "Hello")
-        assert here.store.on_disk[NEW] == ["turn", "user: hi", "reasoning: hm", "message: Hello"]
+        assert lines(here.store, NEW) == ["turn", "user: hi", "reasoning: hm", "message: Hello"]
         assert here.frontend.text == "hmHello"
         again = await here.answer(here.ask("more"))
         assert again.conversation == NEW
-        assert here.store.on_disk[NEW][-2:] == ["user: more", "message: Again"]
+        assert lines(here.store, NEW)[-2:] == ["user: more", "message: Again"]
         assert here.provider is not None
         seen = [item.event.kind for item in here.provider.requests[1].thread.events]
         assert len(seen) == 4
-        assert here.store.locked == set()
+        assert here.store.held == set()
 
 
 @pytest.mark.requirement("R19", "R171", "R275")
@@ -101,9 +103,9 @@ async def test_flushed_events_are_on_disk_while_the_turn_still_runs() -> None:
     async with world([reasoning("hm"), Flush(0), gate, message("x", 1), done()]) as here:
         runner = here.ask()
         await wait_all_tasks_blocked()
-        assert here.store.on_disk[NEW] == ["turn", "user: hi"]
+        assert lines(here.store, NEW) == ["turn", "user: hi"]
         await here.clock.advance(0.25)
-        assert here.store.on_disk[NEW][-1] == "reasoning: hm"
+        assert lines(here.store, NEW)[-1] == "reasoning: hm"
         gate.opened.set()
         await here.answer(runner)
 
@@ -282,7 +284,7 @@ async def test_a_second_query_on_a_busy_conversation_is_refused_or_queued() -> N
         gate.opened.set()
         await here.answer(first)
         assert (await here.answer(queued)).text == "b"
-        assert here.store.on_disk[NEW] == [
+        assert lines(here.store, NEW) == [
             "turn",
             "user: one",
             "message: a",
@@ -314,18 +316,18 @@ async def test_a_press_that_overtakes_its_query_waits_for_it() -> None:
 async def test_a_conversation_that_another_program_holds_is_waited_for_then_refused() -> None:
     async with world([message("a"), done()], [message("b"), done()]) as here:
         await here.answer(here.ask())
-        here.store.locked_by_others.add(NEW)
+        here.store.held.add(NEW)
         waiting = here.ask("two", "t2")
         await here.clock.advance(3)
-        here.store.locked_by_others.clear()
+        here.store.held.clear()
         await here.clock.advance(1)
         assert (await here.answer(waiting)).text == "b"
-        here.store.locked_by_others.add(NEW)
+        here.store.held.add(NEW)
         refused = here.ask("three", "t3")
         await here.clock.advance(11)
         assert isinstance(refused.outcome, Refused)
         assert refused.outcome.error.code == "lock_timeout"
-        assert "process 4711" in refused.outcome.error.message
+        assert "another process" in refused.outcome.error.message
 
 
 @pytest.mark.requirement("R343", "R344", "R299")
@@ -349,7 +351,7 @@ async def test_a_missing_key_is_told_before_anything_is_sent() -> None:
         await runner.finished.wait()
         assert isinstance(runner.outcome, Refused)
         assert runner.outcome.error.origin == "TEST_API_KEY"
-        assert here.store.on_disk == {}
+        assert here.store.stored == {}
         tasks.cancel_scope.cancel()
 
 
@@ -357,7 +359,7 @@ async def test_an_empty_query_touches_nothing() -> None:
     async with world() as here:
         result = await here.answer(here.ask("  \n"))
         assert result.outcome is Outcome.EMPTY_QUERY
-        assert here.store.locked == set()
+        assert here.store.held == set()
 
 
 @pytest.mark.requirement("S22", "R344", "R278")
@@ -365,7 +367,7 @@ async def test_an_empty_query_touches_nothing() -> None:
 async def test_each_save_may_fail(number: int) -> None:
     script = [*tool_call(0, "c", "t"), done()], [message("ok"), done()]
     async with world(*map(list, script)) as here:
-        here.store.failing = {number, number + 1, number + 2}
+        here.store.failing_saves = dict.fromkeys(range(number, number + 3), FULL)
         runner = here.ask()
         await here.clock.advance(1)
         with anyio.fail_after(5):
@@ -376,24 +378,25 @@ async def test_each_save_may_fail(number: int) -> None:
         elif number in {2, 3}:
             assert isinstance(runner.outcome, QueryResult)
             assert runner.outcome.outcome is Outcome.FAILED
-        assert here.store.locked == set()
+        assert here.store.held == set()
 
 
 @pytest.mark.requirement("S22")
 async def test_a_last_save_that_fails_for_good_leaves_a_recovery_copy() -> None:
     async with world([message("text"), done()]) as here:
-        here.store.failing = {2, 3, 4}
+        here.store.failing_saves = dict.fromkeys(range(2, 5), FULL)
         runner = here.ask()
         await here.clock.advance(1)
         result = await here.answer(runner)
-        assert (result.is_persisted, result.recovery_uri) == (False, "file:///recovery/copy.json")
-        assert here.store.recovered == ["turn", "user: hi", "message: text"]
+        assert not result.is_persisted
+        assert result.recovery_uri is not None
+        assert "text" in here.store.recovery[result.recovery_uri].events
         assert result.text == "text"
 
 
 async def test_a_last_save_that_works_at_the_second_try() -> None:
     async with world([message("text"), done()]) as here:
-        here.store.failing = {2}
+        here.store.failing_saves = {2: FULL}
         runner = here.ask()
         await here.clock.advance(1)
         assert (await here.answer(runner)).is_persisted
@@ -407,7 +410,7 @@ async def test_abort_removes_the_new_conversation_and_keeps_the_draft() -> None:
         runner.press(Pressed("abort"))
         result = await here.answer(runner)
         assert (result.outcome, result.draft) == (Outcome.ABORTED, "hi")
-        assert here.store.on_disk == {}
+        assert here.store.stored == {}
         assert here.store.drafts == {NEW: "hi"}
 
 
@@ -422,8 +425,8 @@ async def test_closing_the_host_stores_every_turn(is_client_gone: bool) -> None:
             await here.host.close(is_client_gone=is_client_gone, budget=3)
         assert first.finished.is_set()
         assert second.finished.is_set()
-        assert [lines[-1] for lines in here.store.on_disk.values()] == ["message: a", "message: b"]
-        assert here.store.locked == set()
+        assert [lines(here.store, name)[-1] for name in here.store.stored] == ["message: a", "message: b"]
+        assert here.store.held == set()
         with pytest.raises(Refusal, match="is closing"):
             here.ask("three", "t3")
 
@@ -446,7 +449,7 @@ async def test_cancel_at_any_moment_is_answered() -> None:
             runner.post(CancelRequested())
             result = await here.answer(runner)
             assert result.outcome in {Outcome.COMPLETED, Outcome.STOPPED, Outcome.CANCELLED_BEFORE_START}
-        assert here.store.locked == set()
+        assert here.store.held == set()
 
 
 @pytest.mark.requirement("F14")

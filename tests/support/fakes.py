@@ -1,98 +1,27 @@
-"""Fakes at the remaining ports: a conversation in memory, fixed settings, one provider."""
+"""Fakes at the remaining ports: fixed settings, one provider; and a look into the store in memory."""
 
 from collections.abc import Callable, Sequence
 
-from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.ids import ConversationId, counting_event_ids, created_at
 from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.stored import load
 from jp_lsp.conversation.stream import ConversationStream
-from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.prepare import Surroundings
 from jp_lsp.ports.provider import ModelId, Provider
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
-from jp_lsp.ports.store import StoreError
+from jp_lsp.workspace.memory import MemoryStore
 from tests.support.clock import FakeClock
 from tests.support.turns import summary
 
 
-class FakeConversation:
-    """A conversation whose saves are kept as lists of lines; save number n fails if n is in `failing`."""
-
-    def __init__(
-        self, store: "FakeStore", id: ConversationId, stream: ConversationStream, *, is_new: bool
-    ) -> None:
-        self.id = id
-        self.stream = stream
-        self.is_new = is_new
-        self._store = store
-
-    async def save(self) -> None:
-        self._store.save_count += 1
-        if self._store.save_count in self._store.failing:
-            raise StoreError("the disk is full")
-        self._store.on_disk[self.id] = [summary(event) for event in self.stream.events()]
-        self._store.streams[self.id] = self.stream.copy()
-
-    async def save_recovery_copy(self) -> str:
-        if self._store.recovery_fails:
-            raise StoreError("no room anywhere")
-        self._store.recovered = [summary(event) for event in self.stream.events()]
-        return "file:///recovery/copy.json"
-
-    async def discard(self) -> None:
-        self._store.on_disk.pop(self.id, None)
-        self._store.streams.pop(self.id, None)
-
-    async def keep_draft(self, text: str) -> None:
-        self._store.drafts[self.id] = text
-
-    async def clear_draft(self) -> None:
-        self._store.drafts.pop(self.id, None)
-
-    async def release(self) -> None:
-        self._store.locked.discard(self.id)
-
-
-class FakeStore:
-    """Conversations in memory; `locked_by_others` are held by another program."""
-
-    def __init__(self) -> None:
-        self.on_disk: dict[ConversationId, list[str]] = {}
-        self.streams: dict[ConversationId, ConversationStream] = {}
-        self.drafts: dict[ConversationId, str] = {}
-        self.locked: set[ConversationId] = set()
-        self.locked_by_others: set[ConversationId] = set()
-        self.failing: set[int] = set()
-        self.recovery_fails = False
-        self.recovered: list[str] | None = None
-        self.save_count = 0
-        self._created = 0
-
-    async def find(self, wanted: ConversationId) -> bool:
-        return wanted in self.streams
-
-    async def last(self) -> ConversationId | None:
-        return next(reversed(self.streams), None)
-
-    async def open(self, wanted: ConversationId) -> FakeConversation | None:
-        if wanted not in self.streams:
-            raise Refusal("conversation_not_found", f"there is no conversation {wanted}")
-        if wanted in self.locked_by_others or wanted in self.locked:
-            return None
-        self.locked.add(wanted)
-        return FakeConversation(self, wanted, self.streams[wanted].copy(), is_new=False)
-
-    async def create(self, base_config: JsonObject, *, local: bool, persist: bool) -> FakeConversation:
-        self._created += 1
-        id = ConversationId(f"jp-c{self._created}")
-        self.locked.add(id)
-        return FakeConversation(self, id, ConversationStream.new(Timestamp(0), base_config), is_new=True)
-
-    async def copy(self, wanted: ConversationId) -> FakeConversation:
-        return FakeConversation(self, wanted, self.streams[wanted].copy(), is_new=False)
-
-    async def lock_holder(self, wanted: ConversationId) -> str | None:
-        return "process 4711"
+def lines(store: MemoryStore, conversation: ConversationId) -> list[str]:
+    """What is stored of a conversation, one short line for each event."""
+    stored = store.stored[conversation]
+    stream = load(
+        stored.events, stored.base_config, created_at=created_at(conversation), mint=counting_event_ids()
+    )
+    return [summary(event) for event in stream.events()]
 
 
 class FakeSettings:
@@ -130,7 +59,7 @@ class FakeProviders:
 
 def surroundings(
     provider: Provider | None,
-    store: FakeStore,
+    store: MemoryStore,
     clock: FakeClock,
     settings: FakeSettings | None = None,
 ) -> Callable[[], Surroundings]:

@@ -105,3 +105,12 @@ class MemoryClient:
         answer = self.take_one()
         self.notify("initialized", {})
         return answer
+
+
+def error_of(message: Any, code: int, name: str) -> str:
+    """Check an error's number and stable name; gives its text."""
+    assert "result" not in message
+    assert message["error"]["code"] == code
+    assert message["error"]["data"]["code"] == name
+    assert message["error"]["data"]["trace"]
+    return str(message["error"]["message"])

@@ -6,9 +6,9 @@ written to standard error, as lines that begin with `mark`.
 
 import os
 
-from jp_lsp.server.startup import collector_paused
+from jp_lsp.server.startup import quick_start
 
-with collector_paused():
+with quick_start():
     import asyncio
     import subprocess
     import sys

@@ -35,6 +35,8 @@ _log = logging.getLogger(__name__)
 
 _COMPLETE_WORDS = frozenset({"stop", "tool_calls", "function_call"})
 _BROKEN_WORDS = frozenset({"error", "insufficient_system_resource"})
+_LONGEST_SENTINEL = 20
+"""Characters of `[DONE]` with some blanks around it; longer data is not looked at twice."""
 
 
 class ChatDecoder:
@@ -59,6 +61,7 @@ class ChatDecoder:
         self._has_content = False
         self._flushed: set[int] = set()
         self._highest_index = -1
+        self._has_warned = False
         self._finish: FinishReason | None = None
         self.is_finished = False
         self.usage: Usage | None = None
@@ -93,7 +96,7 @@ class ChatDecoder:
     def _take(self, sse_events: Sequence[SseEvent]) -> list[StreamEvent]:
         events: list[StreamEvent] = []
         for name, data in sse_events:
-            if data.startswith("[") and data.strip() == "[DONE]":
+            if len(data) <= _LONGEST_SENTINEL and data.strip() == "[DONE]":
                 events += self._close(self._finish or Completed())
             elif data and not data.isspace():
                 self._on_payload(name, data, events)
@@ -180,8 +183,13 @@ class ChatDecoder:
             self._has_content = False
 
     def _on_call(self, delta: CallDelta, events: list[StreamEvent]) -> None:
-        self._flush(self._reasoning_index, events)
+        if delta.is_empty:
+            return
         call = self._router.find(delta)
+        if call is None and self._router.is_full:
+            self._warn(f"{self._errors.provider} sent more tool calls than anybody could want")
+            return
+        self._flush(self._reasoning_index, events)
         if call is None:
             call = self._open_call(delta, events)
         elif call.repeats(delta):
@@ -235,6 +243,11 @@ class ChatDecoder:
         if index not in self._flushed:
             self._flushed.add(index)
             events.append(Flush(index))
+
+    def _warn(self, sentence: str) -> None:
+        """Tell once for each response; a broken server would repeat it with every chunk."""
+        _log.log(logging.DEBUG if self._has_warned else logging.WARNING, "%s", sentence)
+        self._has_warned = True
 
     def _used(self, index: int) -> int:
         self._highest_index = max(self._highest_index, index)

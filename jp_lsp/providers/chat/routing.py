@@ -12,6 +12,9 @@ from jp_lsp.providers.untrusted import as_object, as_text, compact_json, parse_j
 FIRST_CALL_INDEX = 2
 """0 is reasoning, 1 the content."""
 
+_MOST_CALLS = 1024
+"""Calls that one response may have; what is kept for each must have a limit."""
+
 _LARGEST_GAP = 1000
 """A server's index further ahead than this is taken for nonsense; ours stay small numbers."""
 
@@ -24,6 +27,11 @@ class CallDelta:
     id: str
     name: str
     arguments: str | None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the delta says nothing."""
+        return not self.id and not self.name and self.arguments is None
 
     @classmethod
     def from_entry(cls, entry: JsonObject) -> "CallDelta":
@@ -75,6 +83,11 @@ class CallRouter:
         self._ids: dict[str, int] = {}
         self._by_wire_index: dict[int, Call] = {}
         self._by_id: dict[str, Call] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further call can be opened."""
+        return len(self.calls) >= _MOST_CALLS
 
     def find(self, delta: CallDelta) -> Call | None:
         """Give the open call that this delta continues; `None` when it begins a new one."""

@@ -8,7 +8,9 @@ Looking costs a few file stats: it is done when a server starts, to choose a def
 """
 
 import hashlib
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -96,11 +98,11 @@ def check_status(data_dir: Path) -> LocalStatus:
 def folder_size(folder: Path) -> int:
     """Add up the sizes of all files below a folder; what vanishes meanwhile counts nothing."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.lstat().st_size if path.is_file() else 0
-        except OSError:
-            continue
+    # Not `Path.rglob`, which fails when somebody removes a folder under its feet.
+    for parent, _folders, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(parent, name)).st_size
     return total
 
 

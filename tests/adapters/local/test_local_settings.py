@@ -1,5 +1,7 @@
 """Which local model is chosen, what is refused before anything starts, and what the user reads."""
 
+import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from jp_lsp.providers.local.installed import (
     Installation,
     check_status,
     current_installation,
+    folder_size,
     is_installed,
     write_marker,
 )
@@ -109,6 +112,30 @@ def test_only_a_close_look_sees_wrong_content(tmp_path: Path) -> None:
     assert (status.state, status.folder) == ("broken", installation.folder)
     assert status.size >= MODEL_FILE.size
     assert status.problem == f"{installation.model_path} is damaged: its SHA-256 is not the expected one"
+
+
+def test_a_size_can_be_taken_while_files_come_and_go(tmp_path: Path) -> None:
+    """pip makes and removes folders while its progress is measured."""
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            folder = tmp_path / "unpack/deep/deeper"
+            folder.mkdir(parents=True)
+            (folder / "file").write_bytes(b"12345")
+            shutil.rmtree(tmp_path / "unpack")
+
+    (tmp_path / "kept").write_bytes(b"123")
+    worker = threading.Thread(target=churn)
+    worker.start()
+    try:
+        sizes = {folder_size(tmp_path) for _ in range(2000)}
+    finally:
+        stop.set()
+        worker.join()
+
+    assert sizes <= {3, 8}
+    assert 3 in sizes
 
 
 NAMES = {

@@ -31,7 +31,8 @@ def test_lines_may_end_in_three_ways(end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "value"), [("data:{}", "{}"), ("data: {}", "{}"), ("data:  x", " x"), ("data", ""), ("data:", "")]
+    ("line", "value"),
+    [("data:{}", "{}"), ("data: {}", "{}"), ("data:  x", " x"), ("data", ""), ("data:", "")],
 )
 def test_one_space_behind_the_colon_is_dropped(line: str, value: str) -> None:
     check(f"{line}\n\n", value)
@@ -97,9 +98,6 @@ def test_the_limit_is_for_one_event_only() -> None:
 
 
 def test_a_long_event_in_many_chunks_costs_linear_time() -> None:
-    class Counting(str):
-        copied = 0
-
     decoder = SseDecoder()
     for _ in range(20_000):
         assert decoder.feed(b"x" * 100) == []

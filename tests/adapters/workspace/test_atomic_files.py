@@ -11,7 +11,7 @@ from tests.support.workspaces import states
 @pytest.mark.requirement("R278")
 def test_a_file_is_made_with_its_folders(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "file.json"
-    assert write_file(path, b"one")
+    assert write_file(path, b"one") == stamp_of(path)
     assert path.read_bytes() == b"one"
     assert list(path.parent.iterdir()) == [path]
 
@@ -21,9 +21,9 @@ def test_equal_bytes_are_not_written_again(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_file(path, b"one")
     before = states(tmp_path)
-    assert write_file(path, b"one") is False
+    assert write_file(path, b"one") == stamp_of(path)
     assert states(tmp_path) == before
-    assert write_file(path, b"two") is True
+    assert write_file(path, b"two") == stamp_of(path)
     assert states(tmp_path) != before
 
 

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,7 +23,7 @@ sys.stdin.read()
 
 
 @contextmanager
-def held_elsewhere(path: Path) -> Iterator[subprocess.Popen[str]]:
+def held_elsewhere(path: Path) -> Generator[subprocess.Popen[str]]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -130,8 +130,8 @@ class TestRoots:
         place.open()
         ours = fill(place.silo, NAME, turn(), user("silo"), base={"from": "silo"}, age=100)
         theirs = fill(place.storage, NAME, turn(), user("workspace"), base={"from": "workspace"}, age=200)
-        make_old(theirs / "base_config.json", 50)
-        os.utime(theirs / "base_config.json", ns=((ours / "events.json").stat().st_mtime_ns + 1,) * 2)
+        newer = (ours / "events.json").stat().st_mtime_ns + 1
+        os.utime(theirs / "base_config.json", ns=(newer, newer))
         conversation = await opened(place.store())
         assert conversation.stream.base_config == {"from": "workspace"}
         assert lines(conversation.stream.events()) == ["turn", "user: workspace"]

@@ -1,6 +1,7 @@
 """Loading `events.json` and `base_config.json`, and writing them back."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -247,3 +248,15 @@ def test_whatever_is_loaded_is_written_back(entries: list[JsonValue], is_compact
     stream.append(hello())
     stream.truncate(len(entries))
     assert json.loads(stream.events_text()) == json.loads(text)
+
+
+@pytest.mark.requirement("F34")
+def test_loading_costs_twice_as_much_for_twice_as_many_entries() -> None:
+    def cost(count: int) -> float:
+        text = file_text([delta(n, n=n) if n % 50 == 0 else message(f"m{n}", n) for n in range(count)])
+        begun = time.process_time()
+        assert len(load_text(text)) == count
+        return time.process_time() - begun
+
+    cost(1000)
+    assert min(cost(20_000) for _ in range(3)) < 3.5 * min(cost(10_000) for _ in range(3))

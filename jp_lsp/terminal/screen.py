@@ -1,0 +1,284 @@
+"""The reducer of the terminal: chunks in, operations out.
+
+On a terminal the whole transcript is shown, thoughts and tool calls dimmed. Elsewhere, in a pipe or a file,
+only what the model says is written, so that the output can be used. The user's own words are never repeated.
+
+Text that was written stays written: a terminal cannot take it back, and a pipe even less. What a `retract`
+voids is therefore marked by a line below it.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal, assert_never
+
+from pydantic import TypeAdapter, ValidationError
+
+from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.protocol.chunk import (
+    Chunk,
+    CodeChunk,
+    NoticeChunk,
+    PreviewChunk,
+    PromptClosedChunk,
+    PromptOpenChunk,
+    ReasoningIndicatorChunk,
+    Region,
+    RetractChunk,
+    RetryChunk,
+    RoleChunk,
+    StatusChunk,
+    StructuredChunk,
+    TextChunk,
+    ToolCallChunk,
+    ToolPreparingChunk,
+    ToolProgressChunk,
+    ToolResultChunk,
+    TurnBeginChunk,
+    TurnEndChunk,
+)
+from jp_lsp.terminal.operations import EndLine, HideStatus, Kind, Level, Operation, Say, ShowStatus, Write
+from jp_lsp.terminal.status import Slot, SlotChunk, StatusStyle, status_line
+from jp_lsp.terminal.words import plain
+
+Thoughts = Literal["in_place", "aside", "hidden"]
+"""Where reasoning goes: between the answers, to standard error, or nowhere."""
+
+QUIET_BEFORE_STATUS = 0.4
+"""Seconds without text before a status line is drawn below it, so that it does not flicker while text flows."""
+
+_QUIET_WITHOUT_STATE = 2.0
+"""Seconds without text before the line is drawn although the server has nothing to tell."""
+
+_LEADING_BREAK = re.compile(r"\n*")
+_RULE_BREAK = re.compile(r"\n+---\n\n|\n*")
+_BREAK = "\n\n"
+_RETRACTED = {
+    "abort": "The text above was discarded.",
+    "refused": "The text above does not count: the model refused to go on.",
+    "empty": "The text above does not count: the answer begins anew.",
+    "restart": "The text above does not count: it begins anew.",
+}
+
+_ADAPTER: TypeAdapter[Chunk] = TypeAdapter(Chunk)
+
+
+def read_chunk(value: JsonValue) -> Chunk | None:
+    """Read a chunk; one of a kind that is not known yet is `None`, and to be ignored."""
+    try:
+        return _ADAPTER.validate_python(value, by_alias=True, by_name=False)
+    except ValidationError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """What is shown.
+
+    Attributes:
+        is_terminal: standard output is a terminal, so tools are shown and the words are for a person.
+        thoughts: where reasoning goes.
+        status: how the status line is written.
+    """
+
+    is_terminal: bool
+    thoughts: Thoughts = "in_place"
+    status: StatusStyle = StatusStyle()
+
+
+@dataclass(slots=True)
+class Screen:
+    """The state of one query's output. Times are seconds of one clock; `began` is when the query was sent."""
+
+    show: Show
+    began: float = 0.0
+    has_answer: bool = field(default=False, init=False)
+    """Whether anything of what the model says was written."""
+    told: set[str] = field(default_factory=lambda: set[str](), init=False)
+    """The sentences of notices that the user has read already."""
+    _slots: dict[str, Slot] = field(default_factory=lambda: {}, init=False)
+    _is_users_text: bool = field(default=False, init=False)
+    _has_written: bool = field(default=False, init=False)
+    _has_ended_line: bool = field(default=False, init=False)
+    _has_thought: bool = field(default=False, init=False)
+    _hidden_before: Region | Literal["other"] | None = field(default=None, init=False)
+    """What stood in the transcript just before, and was not shown: its separator must not be shown either."""
+    _last_seq: int = field(default=0, init=False)
+    """The number of the last chunk of which something was written."""
+    _last_text: float | None = field(default=None, init=False)
+    _value: list[str] | None = field(default=None, init=False)
+    """A structured value that is held back until it is complete."""
+
+    def handle(self, chunk: Chunk, now: float) -> list[Operation]:
+        """Take a chunk."""
+        match chunk:
+            case RoleChunk():
+                self._is_users_text = chunk.role == "user"
+                self._hidden_before = "other"
+                return []
+            case TextChunk() | CodeChunk():
+                return [] if self._is_users_text else self._said(chunk, now)
+            case StructuredChunk():
+                return self._structured(chunk, now)
+            case ToolCallChunk() | ToolResultChunk():
+                return self._tool(chunk, now)
+            case NoticeChunk():
+                return self._notice(chunk, now)
+            case RetractChunk():
+                return self._retract(chunk)
+            case TurnBeginChunk() | TurnEndChunk():
+                self._slots.clear()
+                return [HideStatus()]
+            case PromptOpenChunk() | PromptClosedChunk():
+                return []
+            case (
+                StatusChunk()
+                | ReasoningIndicatorChunk()
+                | ToolPreparingChunk()
+                | ToolProgressChunk()
+                | RetryChunk()
+                | PreviewChunk()
+            ):
+                self._set_slot(chunk, chunk.slot, now)
+                return []
+            case _:
+                assert_never(chunk)
+
+    def tick(self, now: float) -> list[Operation]:
+        """Let time pass: draw the status line, unless text is flowing."""
+        quiet = now - (self.began if self._last_text is None else self._last_text)
+        if self._last_text is not None and quiet < QUIET_BEFORE_STATUS:
+            return []
+        has_state = any(not isinstance(slot.chunk, PreviewChunk) for slot in self._slots.values())
+        if not has_state and self._last_text is not None and quiet < _QUIET_WITHOUT_STATE:
+            return []
+        return [ShowStatus(status_line(self._slots, now, self.began, self.show.status))]
+
+    @property
+    def held_back(self) -> str:
+        """The text that the server holds back while a menu is open."""
+        for slot in self._slots.values():
+            if isinstance(slot.chunk, PreviewChunk):
+                return plain(slot.chunk.md or "").strip()
+        return ""
+
+    def finish(self, text: str) -> list[Operation]:
+        """End the output; `text` is the answer by the result, for the case that no chunks came."""
+        self._slots.clear()
+        operations: list[Operation] = [HideStatus()]
+        if not self.has_answer and text.strip():
+            operations += self._write(text, "answer", 0.0)
+        return [*operations, EndLine()]
+
+    # The transcript.
+
+    def _said(self, chunk: TextChunk | CodeChunk, now: float) -> list[Operation]:
+        if chunk.region == "message":
+            self.has_answer = self.has_answer or bool(chunk.md.strip())
+            return self._shown(chunk.md, "answer", chunk.seq, now)
+        match self.show.thoughts:
+            case "in_place":
+                return self._shown(chunk.md, "thought", chunk.seq, now)
+            case "aside":
+                return self._thought_aside(chunk.md)
+            case "hidden":
+                self._hidden_before = "reasoning"
+                return []
+            case _:
+                assert_never(self.show.thoughts)
+
+    def _thought_aside(self, md: str) -> list[Operation]:
+        """Write reasoning beside the answer, where its own separators and not the answer's count."""
+        if self._hidden_before != "reasoning":
+            md = md.lstrip("\n")
+            md = _BREAK + md if self._has_thought and md else md
+        self._hidden_before = "reasoning"
+        self._has_thought = True
+        return [Write(md, "thought")] if md else []
+
+    def _structured(self, chunk: StructuredChunk, now: float) -> list[Operation]:
+        """Show a value as it comes on a terminal; elsewhere whole, so that no half of one is in a file."""
+        self.has_answer = True
+        if self.show.is_terminal:
+            return self._shown(chunk.md, "answer", chunk.seq, now)
+        match chunk.part:
+            case "open":
+                self._value = []
+                self._hidden_before = "other"
+                return []
+            case "more":
+                if self._value is not None:
+                    self._value.append(chunk.md)
+                return []
+            case "close":
+                value, self._value = "".join(self._value or ()), None
+                return self._shown(value, "answer", chunk.seq, now)
+            case _:
+                assert_never(chunk.part)
+
+    def _tool(self, chunk: ToolCallChunk | ToolResultChunk, now: float) -> list[Operation]:
+        self._slots.pop(f"tool:{chunk.call_id}", None)
+        if not self.show.is_terminal:
+            self._hidden_before = "other"
+            return []
+        return self._shown(chunk.md, "tool", chunk.seq, now)
+
+    def _shown(self, md: str, kind: Kind, seq: int, now: float) -> list[Operation]:
+        """Write a piece; what separates it from something that was not shown is replaced by a plain break."""
+        text = md
+        if self._hidden_before is not None:
+            pattern = _RULE_BREAK if self._hidden_before == "reasoning" else _LEADING_BREAK
+            separator = pattern.match(md)
+            text = md[separator.end() if separator else 0 :]
+            if text and self._has_written:
+                text = ("\n" if self._has_ended_line else _BREAK) + text
+        if not text:
+            return []
+        self._hidden_before = None
+        self._last_seq = max(self._last_seq, seq)
+        return self._write(text, kind, now)
+
+    def _write(self, text: str, kind: Kind, now: float) -> list[Operation]:
+        self._has_written = True
+        self._has_ended_line = False
+        self._last_text = now
+        return [Write(text, kind)]
+
+    def _tell(self, text: str, level: Level) -> list[Operation]:
+        """Say something that belongs to this place of the transcript."""
+        self._hidden_before = "other"
+        self._has_ended_line = True
+        return [EndLine(), Say(text, level)]
+
+    def _notice(self, chunk: NoticeChunk, now: float) -> list[Operation]:
+        text, level = chunk.text or "", chunk.level or "info"
+        if not text or chunk.clear or text in self.told:
+            return []
+        self.told.add(text)
+        if chunk.chunk_class == "ephemeral":
+            return [Say(notice_line(level, text), level)]
+        self._last_text = now
+        return self._tell(notice_line(level, text), level)
+
+    def _retract(self, chunk: RetractChunk) -> list[Operation]:
+        if self._value is not None:
+            self._value = None
+            self._hidden_before = "other"
+            return []
+        if self._last_seq < chunk.from_seq:
+            return []
+        self._last_seq = chunk.from_seq - 1
+        return self._tell(f"[{_RETRACTED[chunk.reason]}]", "warning")
+
+    # The status.
+
+    def _set_slot(self, chunk: SlotChunk, name: str, now: float) -> None:
+        if chunk.clear:
+            self._slots.pop(name, None)
+        else:
+            self._slots[name] = Slot(chunk, now)
+
+
+def notice_line(level: str, text: str) -> str:
+    """Write a notice for people."""
+    return text if level == "info" else f"{level}: {text}"
+
