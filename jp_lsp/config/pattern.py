@@ -18,7 +18,7 @@ _ANY_DEPTH = "**"
 
 
 class TooManyNames(Exception):
-    """The pattern leads through more names than `MAX_NAMES`."""
+    """The pattern leads through more names than are looked at."""
 
 
 def is_pattern(text: str) -> bool:
@@ -26,18 +26,19 @@ def is_pattern(text: str) -> bool:
     return any(mark in text for mark in MARKS)
 
 
-def matches(folder: Path, pattern: str) -> list[Path]:
+def matches(folder: Path, pattern: str, limit: int = MAX_NAMES) -> list[Path]:
     """Give what matches, sorted by the parts of the path; hidden names match too.
 
     Raises:
-        TooManyNames: there is too much to look through.
+        TooManyNames: there are more than `limit` names to look at.
     """
     parts = [part for part in re.split(r"[/\\]", pattern) if part not in {"", "."}]
-    return sorted(set(_Walk().expand(folder, parts)))
+    return sorted(set(_Walk(limit).expand(folder, parts)))
 
 
 @dataclass(slots=True)
 class _Walk:
+    limit: int
     seen: int = 0
 
     def expand(self, folder: Path, parts: list[str]) -> Iterator[Path]:
@@ -71,6 +72,6 @@ class _Walk:
         with entries:
             for entry in entries:
                 self.seen += 1
-                if self.seen > MAX_NAMES:
+                if self.seen > self.limit:
                     raise TooManyNames
                 yield entry

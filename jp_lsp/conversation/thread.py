@@ -1,13 +1,14 @@
 """What one cycle shows the provider: system prompt, sections, attachments, events.
 
 A thread is made anew for each request, on a copy: the stored stream is neither repaired nor shortened here,
-and a hint for the model never reaches it (query pipeline 6.3, 6.6).
+and neither a hint for the model nor the note about an interruption reaches it (query pipeline 6.3, 6.6).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jp_lsp.conversation.event import ChatRequest, ConversationEvent, TurnStart
+from jp_lsp.conversation.interruption import with_notes
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.pairing import paired
 from jp_lsp.conversation.projection import is_provider_visible, project
@@ -93,7 +94,7 @@ def build_thread(
     providers = ProviderHistory(copy)
     events = [
         ThreadEvent(item.event, providers.at(item.position))
-        for item in paired(project(copy.entries))
+        for item in with_notes(paired(project(copy.entries)))
         if is_provider_visible(item.event)
     ]
     return Thread(

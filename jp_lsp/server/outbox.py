@@ -6,27 +6,19 @@ questions are `PromptBroker`'s; here they are tied together.
 
 import time
 from collections.abc import Callable
-from typing import Literal, assert_never
 
-from jp_lsp.conversation.event import (
-    ConversationEvent,
-    StructuredResponse,
-    ToolCallRequest,
-    ToolCallResponse,
-)
-from jp_lsp.render.chat import Mark, TurnView
-from jp_lsp.render.chunk import Chunk, PromptClosed, Structured, TokenUsage
+from jp_lsp.render.chunk import Chunk, PromptClosed, Structured
 from jp_lsp.render.options import DisplayOptions, Labels
 from jp_lsp.server.chunk_queue import ChunkQueue, Way
 from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire, prompt_open
 from jp_lsp.server.prompts import Answer, Closing
 from jp_lsp.server.session import Session
+from jp_lsp.server.shown_to_chunks import ShownToChunks
 from jp_lsp.server.wire_error import ClientAnswerError
 from jp_lsp.server.work_done import WorkDoneProgress
 from jp_lsp.turn import shown
 from jp_lsp.turn.decision import Decision, DecisionId
 from jp_lsp.turn.shown import Shown
-from jp_lsp.turn.stream_event import Part, TextPart, ToolCallArguments, ToolCallStart, Usage
 
 DEFAULT_LABELS = Labels()
 
@@ -46,17 +38,13 @@ class Outbox:
         self._token = token
         self._chunk_token = chunk_token
         self._conversation: str | None = None
-        self._view = TurnView(DisplayOptions(), DEFAULT_LABELS)
-        self._progress = WorkDoneProgress(session.protocol.notify_raw, None)
+        self._chunks = ShownToChunks(lambda: self._queue.next_seq, self._elapsed_ms)
+        self._progress = WorkDoneProgress(session.protocol.notify_raw)
         self._progress_token: int | str | None = None
         out = session.protocol.out
         assert out is not None, "a request came over a connection"
         self._queue = ChunkQueue(Way(self._send, lambda: out.pending_bytes, out.drained))
         self._began = time.monotonic()
-        self._cycle = 0
-        self._marks: dict[Literal["turn", "cycle", "attempt"], tuple[Mark, int]] = {}
-        self._is_at_mark = False
-        self._structured_seq = 1
 
     @property
     def last_seq(self) -> int:
@@ -64,7 +52,10 @@ class Outbox:
         return self._queue.last_seq
 
     async def begin(self, work_done_token: int | str | None, cancel: Callable[[], None]) -> None:
-        """Begin standard progress, on the client's token or on one that it agrees to."""
+        """Begin standard progress, on the client's token or on one that it agrees to.
+
+        A client may take any time to agree, so nothing may wait for this.
+        """
         token = work_done_token
         if token is None and self._session.has_work_done_progress:
             token = f"jp-progress-{self._token}"
@@ -79,8 +70,7 @@ class Outbox:
             return
         self._progress_token = token
         self._session.progress_cancels[token] = cancel
-        self._progress = WorkDoneProgress(self._session.protocol.notify_raw, token)
-        self._progress.begin()
+        self._progress.begin(token)
 
     def close(self) -> None:
         """Send what is left, and end the progress: the result comes next."""
@@ -107,7 +97,7 @@ class Outbox:
     ) -> None:
         """Take the settings of this query."""
         labels = Labels(user or DEFAULT_LABELS.user, assistant or DEFAULT_LABELS.assistant, model)
-        self._view.configure(display, labels)
+        self._chunks.configure(display, labels)
         self._conversation = conversation
 
     async def ready(self) -> None:
@@ -117,42 +107,17 @@ class Outbox:
     def publish(self, what: Shown) -> None:
         """Show it."""
         match what:
-            case shown.TurnBegan(index, request, reply_to):
-                self._mark("turn")
-                self._put(self._view.turn_begin(index, request, reply_to=reply_to))
-            case shown.AttemptBegan(cycle, attempt):
-                self._cycle = cycle
-                if attempt == 1:
-                    self._mark("cycle")
-                self._mark("attempt")
-                self._put(self._view.attempt_begin())
-            case shown.PartArrived(part):
-                self._put(self._show_part(part))
-            case shown.EventStored(event):
-                self._put(self._show_event(event))
-            case shown.Paused():
-                self._put(self._view.pause())
-            case shown.Resumed():
-                self._put(self._view.resume())
-            case shown.Retracted(since, reason):
-                self._put(self._retract(since, reason))
-            case shown.Status(phase, detail):
+            case shown.Status(detail=detail):
                 self._progress.report(detail)
-                self._put(self._view.status(phase, detail, elapsed_ms=self._elapsed_ms))
-            case shown.RetryScheduled(attempt, most, cause, delay):
+            case shown.RetryScheduled(attempt, most, cause):
                 self._progress.report(f"{cause}, retrying ({attempt}/{most})")
-                self._put(self._view.retry(attempt, most, cause, int(delay * 1000)))
-            case shown.NoticeGiven(notice, is_durable):
-                self._put(self._view.notice(notice.level, notice.code, notice.text, is_durable=is_durable))
-            case shown.TurnEnded(outcome, is_persisted, usage):
-                tokens = None if usage is None else _tokens(usage)
-                self._put(self._view.turn_end(outcome.value, is_persisted=is_persisted, usage=tokens))
             case _:
-                assert_never(what)
+                pass
+        self._put(self._chunks.chunks(what))
 
     def tick(self) -> None:
         """Let indicators show how long the model has been thinking."""
-        self._put(self._view.tick(self._elapsed_ms))
+        self._put(self._chunks.tick())
 
     def ask(self, decision: Decision, answer: Callable[[Answer], None]) -> None:
         """Put a question in the client's queue."""
@@ -164,48 +129,14 @@ class Outbox:
 
     # Chunks.
 
-    def _show_part(self, part: Part) -> list[Chunk]:
-        match part:
-            case TextPart(kind=kind, text=text):
-                return self._view.part(kind, text, elapsed_ms=self._elapsed_ms)
-            case ToolCallStart(index, id, name):
-                return self._view.tool_preparing(id or f"{name}_{index}", name, elapsed_ms=self._elapsed_ms)
-            case ToolCallArguments():
-                return []
-            case _:
-                assert_never(part)
-
-    def _show_event(self, event: ConversationEvent) -> list[Chunk]:
-        """Show what is only known when an event is complete; its text was shown as it came."""
-        match event.kind:
-            case StructuredResponse():
-                return self._view.structured_flushed()
-            case ToolCallRequest(id, name, arguments):
-                return self._view.tool_call(id, name, arguments)
-            case ToolCallResponse(id, content, is_error):
-                return self._view.tool_result(id, content, is_error=is_error)
-            case _:
-                return []
-
-    def _mark(self, since: Literal["turn", "cycle", "attempt"]) -> None:
-        self._marks[since] = (self._view.mark(), self._queue.next_seq)
-        self._is_at_mark = True
-
-    def _retract(
-        self, since: Literal["turn", "cycle", "attempt", "structured"], reason: shown.RetractReason
-    ) -> list[Chunk]:
-        if since == "structured":
-            return self._view.retract_structured(self._structured_seq)
-        mark, seq = self._marks[since]
-        return self._view.retract(mark, seq, reason)
-
     def _put(self, chunks: list[Chunk]) -> None:
         for chunk in chunks:
             opens_value = isinstance(chunk, Structured) and chunk.part == "open"
-            self._queue.put(chunk, self._cycle, is_mergeable=not (self._is_at_mark or opens_value))
-            self._is_at_mark = False
+            is_border = self._chunks.is_at_mark or opens_value
+            self._queue.put(chunk, self._chunks.cycle, is_mergeable=not is_border)
+            self._chunks.is_at_mark = False
             if opens_value:
-                self._structured_seq = self._queue.last_seq
+                self._chunks.value_seq = self._queue.last_seq
 
     def _send(self, seq: int, cycle: int, chunk: Chunk) -> None:
         protocol = self._session.protocol
@@ -221,10 +152,5 @@ class Outbox:
     def _prompt_closed(self, decision: DecisionId, how: Closing) -> None:
         self._put([PromptClosed(decision, how)])
 
-    @property
     def _elapsed_ms(self) -> int:
         return int((time.monotonic() - self._began) * 1000)
-
-
-def _tokens(usage: Usage) -> TokenUsage:
-    return TokenUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens)

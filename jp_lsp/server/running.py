@@ -72,7 +72,9 @@ class RunningRequests:
             _log.debug("a request that does not run was cancelled")
         elif request_id not in self._cancelled:
             self._cancelled.add(cast(RequestId, request_id))
-            task.cancel()
+            # Not at once: a task that is cancelled before its first step never runs, so its handler could not
+            # stop what it has begun already. The step and this stand in the loop's queue, in that order.
+            asyncio.get_running_loop().call_soon(task.cancel)
 
     async def end_all(self, within: float, *, spare: RequestId | None = None) -> None:
         """Cancel what still runs and wait until it is answered, within so many seconds.

@@ -79,7 +79,7 @@ class Asker:
     async def _choose_by_key(
         self, prompt: PromptParams, choices: Sequence[Choice], lines: Sequence[str]
     ) -> Choice | None:
-        self.write(self.painter.open_question(_title(prompt), lines, "> "))
+        self.write(self.painter.open_question(_title(prompt), lines, "> ", is_typing=False))
         chosen: Choice | None = None
         trace: str | None = None
         try:
@@ -147,7 +147,7 @@ class Asker:
             return None
 
     async def _read_line(self, title: str, lines: Sequence[str], *, is_secret: bool = False) -> str | None:
-        self.write(self.painter.open_question(title, lines, "> "))
+        self.write(self.painter.open_question(title, lines, "> ", is_typing=True))
         line: str | None = None
         try:
             line = await self.keyboard.read_line(is_secret=is_secret)

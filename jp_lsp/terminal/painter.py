@@ -74,6 +74,10 @@ class Painter:
     _status: str = field(default="", init=False)
     _is_line_open: dict[Stream, bool] = field(default_factory=lambda: {}, init=False)
     """Whether what was written last to a stream that is not the terminal stopped within a line."""
+    is_typing: bool = field(default=False, init=False)
+    """Whether the user types a line behind the question, so that nothing may be drawn."""
+    _question: str | None = field(default=None, init=False)
+    _question_rows: int = field(default=0, init=False)
     _out: list[Output] = field(default_factory=lambda: [], init=False)
 
     def paint(self, operation: Operation) -> list[Output]:
@@ -91,32 +95,52 @@ class Painter:
                 self._end_line()
             case _:
                 assert_never(operation)
+        self._draw_question()
         return self._taken()
 
-    def open_question(self, title: str, lines: Sequence[str], prompt: str) -> list[Output]:
-        """Draw a question below the text and leave the cursor behind `prompt`."""
+    def open_question(
+        self, title: str, lines: Sequence[str], prompt: str, *, is_typing: bool
+    ) -> list[Output]:
+        """Draw a question below the text and leave the cursor behind `prompt`.
+
+        Args:
+            title: the question.
+            lines: what belongs to it.
+            prompt: what stands before the cursor.
+            is_typing: the answer is a line, typed with the terminal's own echo; until it ends with
+                `leave_question` nothing may be painted. Else text goes on above the question, until
+                `close_question`.
+        """
         self._clear_below()
         shown = [*(plain(line) for line in (title, *lines)), prompt]
-        text = "\n".join([self._styled(shown[0], "bold"), *shown[1:]])
-        self._draw_below(text, sum(row_count(line, self.columns) for line in shown))
+        self._question = "\n".join([self._styled(shown[0], "bold"), *shown[1:]])
+        self._question_rows = sum(row_count(line, self.columns) for line in shown)
+        self.is_typing = is_typing
+        self._draw_question()
         return self._taken()
 
     def close_question(self, trace: str | None) -> list[Output]:
         """Take the question away again, and leave `trace` in its place if there is one."""
-        if self.look.can_erase:
-            self._clear_below()
-        else:
-            self._leave_below()
+        self._question = None
+        self._clear_below()
         if trace is not None:
             self._say_on_screen(self._styled(plain(trace), "dim"))
         return self._taken()
 
     def leave_question(self, *, is_line_complete: bool) -> list[Output]:
         """Leave the question on the screen, because the user typed behind it, perhaps to the end of a line."""
-        self._below = None
+        self._question = self._below = None
+        self.is_typing = False
         if not is_line_complete:
             self._emit("screen", "\n")
         self._column = 0
+        return self._taken()
+
+    def redraw(self) -> list[Output]:
+        """Draw the question again, after somebody else had the terminal; cursor at the margin."""
+        self._below = None
+        self._column = 0
+        self._draw_question()
         return self._taken()
 
     def resize(self, columns: int) -> None:
@@ -194,6 +218,10 @@ class Painter:
         waits_at = self.columns if self._column is None else self._column
         self._below = _Below(rows, waits_at, self.columns)
 
+    def _draw_question(self) -> None:
+        if self._question is not None and self._below is None:
+            self._draw_below(self._question, self._question_rows)
+
     def _clear_below(self) -> None:
         """Remove what is below the text, and go back to where the text goes on."""
         below, self._below = self._below, None
@@ -214,12 +242,6 @@ class Painter:
             self._emit("screen", f"{_UP}\x1b[{below.text_column + 1}G")
             self._column = below.text_column
         else:  # the text stood at the margin, or its line was full and goes on here
-            self._column = 0
-
-    def _leave_below(self) -> None:
-        if self._below is not None:
-            self._below = None
-            self._emit("screen", "\n")
             self._column = 0
 
     # Output.

@@ -91,6 +91,8 @@ class Screen:
 
     show: Show
     began: float = 0.0
+    doing: str = "working"
+    """What goes on as long as the server tells nothing."""
     has_answer: bool = field(default=False, init=False)
     """Whether anything of what the model says was written."""
     told: set[str] = field(default_factory=lambda: set[str](), init=False)
@@ -151,7 +153,8 @@ class Screen:
         has_state = any(not isinstance(slot.chunk, PreviewChunk) for slot in self._slots.values())
         if not has_state and self._last_text is not None and quiet < _QUIET_WITHOUT_STATE:
             return []
-        return [ShowStatus(status_line(self._slots, now, self.began, self.show.status))]
+        line = status_line(self._slots, now, self.began, self.show.status, otherwise=self.doing)
+        return [ShowStatus(line)]
 
     @property
     def held_back(self) -> str:

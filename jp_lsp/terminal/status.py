@@ -54,19 +54,21 @@ class StatusStyle:
     has_menu: bool = True
 
 
-def status_line(slots: Mapping[str, Slot], now: float, began: float, style: StatusStyle) -> str:
-    """Write the line; `began` is when the query was sent."""
+def status_line(
+    slots: Mapping[str, Slot], now: float, began: float, style: StatusStyle, *, otherwise: str = "working"
+) -> str:
+    """Write the line; `began` is when the query was sent, `otherwise` what to say without any state."""
     elapsed = now - began
     frames = _FRAMES if style.is_unicode else _PLAIN_FRAMES
     frame = frames[int(elapsed * _FRAMES_A_SECOND) % len(frames)]
-    parts = [describe(slots, now), whole_seconds(elapsed)]
+    parts = [describe(slots, now) or otherwise, whole_seconds(elapsed)]
     if elapsed >= _HINT_AFTER and style.has_menu:
         parts.append(_HINT)
     return f"{frame} {(' · ' if style.is_unicode else ' - ').join(parts)}"
 
 
 def describe(slots: Mapping[str, Slot], now: float) -> str:
-    """Say what goes on."""
+    """Say what goes on; empty when the slots do not tell."""
     if (retry := _retry(slots, now)) is not None:
         return retry
     if tools := [slot for slot in slots.values() if isinstance(slot.chunk, ToolProgressChunk)]:
@@ -80,7 +82,7 @@ def describe(slots: Mapping[str, Slot], now: float) -> str:
     for slot in slots.values():
         if isinstance(slot.chunk, StatusChunk) and slot.chunk.detail:
             return plain_line(slot.chunk.detail)
-    return "working"
+    return ""
 
 
 def _retry(slots: Mapping[str, Slot], now: float) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from jp_lsp.conversation.event import ChatRequest, ConversationEvent, ToolCallRequest, TurnStart
+from jp_lsp.conversation.interruption import INTERRUPTED_KEY
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.tools.definition import ToolChoice
@@ -258,4 +259,4 @@ class TurnMachine:
 
 def _marked_interrupted(event: ConversationEvent) -> ConversationEvent:
     """Mark a partial, so that the model learns of the interruption in the next turn."""
-    return ConversationEvent(event.timestamp, event.kind, {**event.metadata, "interrupted": True})
+    return ConversationEvent(event.timestamp, event.kind, {**event.metadata, INTERRUPTED_KEY: True})

@@ -93,13 +93,16 @@ async def test_a_cancelled_handler_cleans_up_and_tells_what_was_kept(
 
 
 @pytest.mark.requirement("T23")
-async def test_a_cancel_that_arrives_with_its_request(client: MemoryClient) -> None:
+async def test_a_cancel_that_arrives_with_its_request(client: MemoryClient, turn: Turn) -> None:
+    """The handler runs up to its first wait all the same, or it could not stop what it began."""
+    turn.may_end.set()
     client.request(7, "jp/query", {})
     client.cancel(7)
     await settle()
     message = client.take_one()
     assert (message["id"], message["error"]["code"]) == (7, -32800)
-    assert message["error"]["data"]["code"] == "cancelled"
+    assert message["error"]["data"]["partialSaved"] is True
+    assert turn.stop_wishes == 1
 
 
 async def test_a_handler_that_still_has_a_result_gives_it(client: MemoryClient) -> None:

@@ -54,7 +54,9 @@ async def _finish(
     session: Session, runner: QueryRunner, outbox: Outbox, work_done_token: int | str | None
 ) -> JsonObject:
     """Wait for the end of a query. A cancelled request stops the query and tells what was kept (4.4)."""
-    await outbox.begin(work_done_token, lambda: runner.post(CancelRequested()))
+    progress = asyncio.ensure_future(
+        outbox.begin(work_done_token, lambda: runner.post(CancelRequested()))
+    )
     finished = asyncio.ensure_future(runner.finished.wait())
     try:
         while not finished.done():
@@ -64,6 +66,7 @@ async def _finish(
         runner.post(CancelRequested())
         await asyncio.wait([finished])
     finally:
+        progress.cancel()
         outbox.close()
         session.show_notices()
     match runner.outcome:
@@ -78,13 +81,17 @@ async def _finish(
             return to_wire.query_result(result, last_seq=outbox.last_seq)
 
 
-async def query_as_command(session: Session, params: QueryParams) -> JsonObject:
+def query_as_command(session: Session, params: QueryParams) -> Awaitable[JsonObject]:
     """Run a query for a client that may know nothing of `jp/`: let it also see the answer.
 
     Raises:
         WireError: as in `query`.
     """
-    result = await query(session, params)
+    return _finish_as_command(session, query(session, params))
+
+
+async def _finish_as_command(session: Session, running: Awaitable[JsonObject]) -> JsonObject:
+    result = await running
     conversation = result.get("conversation")
     if session.is_plain and isinstance(conversation, str):
         await _show_answer(session, ConversationId(conversation), str(result["text"]))

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from jp_lsp.config import extends
-from jp_lsp.config.extends import load_tree
+from jp_lsp.config.extends import MAX_FILES, load_tree
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.pattern import MAX_NAMES, TooManyNames, matches
 
@@ -113,15 +112,14 @@ def test_files_cannot_extend_one_another_without_end(write: Write):
     assert findings_of(main) == [("error", "more than 255 files extend one another")]
 
 
-def test_files_cannot_multiply_without_end(write: Write, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(extends, "MAX_FILES", 100)
+def test_files_cannot_multiply_without_end(write: Write):
     main = write("f0.toml", 'extends = ["f1.toml", "f1.toml"]')
     for index in range(1, 40):
         write(f"f{index}.toml", f'extends = ["f{index + 1}.toml", "f{index + 1}.toml"]')
     write("f40.toml", "")
     tree = load_tree(main, FileCache())
-    assert len(tree.files) < 200
-    assert [finding.text for _, finding in tree.findings] == ["more than 100 files are extended"]
+    assert len(tree.files) < MAX_FILES + 50
+    assert [finding.text for _, finding in tree.findings] == [f"more than {MAX_FILES} files are extended"]
 
 
 def test_a_pattern_does_not_follow_links_in_circles(tmp_path: Path):
@@ -131,12 +129,17 @@ def test_a_pattern_does_not_follow_links_in_circles(tmp_path: Path):
     assert matches(tmp_path, "**/*.toml") == [tmp_path / "a" / "x.toml"]
 
 
-def test_a_pattern_looks_at_a_limited_number_of_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("jp_lsp.config.pattern.MAX_NAMES", 3)
+def test_a_pattern_looks_at_a_limited_number_of_names(tmp_path: Path):
     for index in range(5):
         (tmp_path / f"{index}.toml").write_text("", encoding="utf-8")
+    assert len(matches(tmp_path, "*.toml", limit=5)) == 5
     with pytest.raises(TooManyNames):
-        matches(tmp_path, "*.toml")
-    main = tmp_path / "main.toml"
-    main.write_text('extends = ["*.yaml"]', encoding="utf-8")
-    assert findings_of(main) == [("error", f"`*.yaml` leads through more than {MAX_NAMES} files")]
+        matches(tmp_path, "*.toml", limit=4)
+
+
+def test_a_pattern_that_leads_through_too_much_is_an_error(write: Write):
+    pattern = "*/../" * 6 + "*.toml"
+    main = write("main.toml", f'extends = ["{pattern}"]')
+    for index in range(10):
+        write(f"{index}/x.toml", "")
+    assert findings_of(main) == [("error", f"`{pattern}` leads through more than {MAX_NAMES} files")]

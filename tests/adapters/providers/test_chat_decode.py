@@ -8,7 +8,7 @@ import pytest
 from jp_lsp.providers.chat.decode import ChatDecoder
 from jp_lsp.providers.failure import VendorErrors
 from jp_lsp.turn.failure import FailureKind, StreamFailure
-from jp_lsp.turn.stream_event import Usage
+from jp_lsp.turn.stream_event import ToolCallStart, Usage
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import DONE, call_delta, delta, sse
 from tests.adapters.providers.replay import Json, to_json
@@ -308,7 +308,7 @@ def test_entries_that_say_nothing_open_nothing() -> None:
 def test_there_is_a_limit_to_calls() -> None:
     decoder = ChatDecoder(ERRORS)
     events = decoder.feed(sse(*(call_delta(None, f"id{i}", "run", "{}") for i in range(3000))))
-    assert len({event.index for event in events if hasattr(event, "id")}) == 1024
+    assert len({event.index for event in events if isinstance(event, ToolCallStart)}) == 1024
 
 
 # Chunks

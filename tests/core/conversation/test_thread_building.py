@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jp_lsp.conversation.event import ToolCallRequest, ToolCallResponse
+from jp_lsp.conversation.interruption import NOTE
 from jp_lsp.conversation.sanitize import INTERRUPTED, sanitize
 from jp_lsp.conversation.section import TOOL_USAGE, Section, render
 from jp_lsp.conversation.thread import TextAttachment, Thread, build_thread
@@ -79,8 +80,8 @@ def test_the_copy_is_repaired_and_projected() -> None:
         "user: u0",
         "call c: read {}",
         f"error c: {INTERRUPTED}",
-        "user: u1",
-        "user: u2",
+        f"user: {NOTE}\n\nu1",
+        f"user: {NOTE}\n\nu2",
     ]
     # the numbers of a compaction are those before the repair: the message outside any turn was turn 0
     shorter = [*entries, compaction(1, 2, summary={"summary": "S"})]
@@ -159,7 +160,7 @@ class TestPairing:
             "user: u",
             "call a: read {}",
             f"error a: {INTERRUPTED}",
-            "user: v",
+            f"user: {NOTE}\n\nv",
             "call a: read {}",
             "result a: 2",
             "message: m",
