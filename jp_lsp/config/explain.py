@@ -97,9 +97,8 @@ def explain(key: str, sources: Sequence[Source], order: Order) -> Explanation:
     if whole == path:
         return replace(explanation, key=dotted(path))
     item = explanation.items[int(path[len(whole)])]
-    value = value_at(resolved, path)
-    written = None if value is ABSENT else write(kind_at(path) or FreeJson(), value)
-    return replace(explanation, key=dotted(path), value=written, origin=item.origin, items=(item,))
+    value = _shown(kind_at(path) or FreeJson(), value_at(resolved, path))
+    return replace(explanation, key=dotted(path), value=value, origin=item.origin, items=(item,))
 
 
 def _explain_path(path: Path, sources: Sequence[Source], order: Order, resolved: Partial) -> Explanation:
@@ -110,11 +109,10 @@ def _explain_path(path: Path, sources: Sequence[Source], order: Order, resolved:
     origin = heard[-1].origin if heard else DEFAULTS
     value = value_at(resolved, path)
     notes = [*_lost_replacements(kind, path, sources), *_alias_note(kind, path, sources, value)]
-    written = None if value is ABSENT else write(kind, value)
     elsewhere = _without_conversation(kind, path, sources, origin)
     return Explanation(
         dotted(path),
-        written,
+        _shown(kind, value),
         origin,
         tuple(contributions),
         order,
@@ -275,7 +273,13 @@ def _without_conversation(kind: Kind, path: Path, sources: Sequence[Source], ori
     if origin.kind != "conversation":
         return None
     others = [source for source in sources if source.kind != "conversation"]
-    value = value_at(resolve(others).tree, path)
+    return _shown(kind, value_at(resolve(others).tree, path))
+
+
+def _shown(kind: Kind, value: MaybeValue) -> JsonValue:
+    """Give a result; how its parts were merged no longer matters."""
+    if isinstance(kind, ListOf) and isinstance(value, MergedList):
+        return [write(kind.item, item) for item in value.items]
     return None if value is ABSENT else write(kind, value)
 
 

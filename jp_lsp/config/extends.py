@@ -16,7 +16,7 @@ from jp_lsp.config.problem import Finding
 from jp_lsp.config.value import ABSENT, MergedList, Value, entries_of
 
 MAX_DEPTH = 255
-MAX_FILES = 10_000
+MAX_FILES = 4_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Literal, Protocol
 
 from jp_lsp.render.options import DisplayOptions
-from jp_lsp.turn.decision import Decision, DecisionId
+from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
 from jp_lsp.turn.shown import Shown
 

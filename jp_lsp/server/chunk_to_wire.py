@@ -12,7 +12,7 @@ from typing import TypeAlias, assert_never
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.render import chunk as render
 from jp_lsp.server.message_request import harmless_first, unique_titles
-from jp_lsp.turn.decision import Decision
+from jp_lsp.tools.decision import Decision
 
 CHUNK_VERSION = 1
 """The `v` of every chunk, as in `jp_lsp.protocol.chunk`."""

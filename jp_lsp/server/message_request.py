@@ -14,7 +14,7 @@ from typing import Final
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.render.text import clean_line
-from jp_lsp.turn.decision import Choice, Decision
+from jp_lsp.tools.decision import Choice, Decision
 from jp_lsp.turn.inputs import Answered, Dismissed
 
 WARNING: Final = 2

@@ -17,7 +17,7 @@ from jp_lsp.protocol.prompt import AnswerParams
 from jp_lsp.server import from_wire, to_wire
 from jp_lsp.server.message_request import MessageRequest, OtherLevel, UnknownAnswer, message_requests
 from jp_lsp.server.wire_error import METHOD_NOT_FOUND, ClientAnswerError
-from jp_lsp.turn.decision import Decision, DecisionId
+from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
 
 _log = logging.getLogger(__name__)

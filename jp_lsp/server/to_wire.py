@@ -17,7 +17,7 @@ from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.render.text import clean, clean_line
 from jp_lsp.server.message_request import MESSAGE_LIMIT, harmless_first, one_line, unique_titles
 from jp_lsp.server.wire_error import INVALID_PARAMS, REQUEST_CANCELLED, REQUEST_FAILED, WireError
-from jp_lsp.turn.decision import Decision, DecisionKind
+from jp_lsp.tools.decision import Decision, DecisionKind
 from jp_lsp.turn.failure import NOTICE_WORDS, QueryError
 from jp_lsp.turn.interrupt import PressReport
 from jp_lsp.turn.listing import ActiveTurn, ListedCall, UnfinishedTurn

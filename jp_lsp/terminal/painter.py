@@ -76,8 +76,7 @@ class Painter:
     """Whether what was written last to a stream that is not the terminal stopped within a line."""
     is_typing: bool = field(default=False, init=False)
     """Whether the user types a line behind the question, so that nothing may be drawn."""
-    _question: str | None = field(default=None, init=False)
-    _question_rows: int = field(default=0, init=False)
+    _question: Sequence[str] | None = field(default=None, init=False)
     _out: list[Output] = field(default_factory=lambda: [], init=False)
 
     def paint(self, operation: Operation) -> list[Output]:
@@ -113,8 +112,7 @@ class Painter:
         """
         self._clear_below()
         shown = [*(plain(line) for line in (title, *lines)), prompt]
-        self._question = "\n".join([self._styled(shown[0], "bold"), *shown[1:]])
-        self._question_rows = sum(row_count(line, self.columns) for line in shown)
+        self._question = shown
         self.is_typing = is_typing
         self._draw_question()
         return self._taken()
@@ -201,7 +199,7 @@ class Painter:
     # Below it.
 
     def _show_status(self, text: str) -> None:
-        if not (self.look.shows_status and self.look.can_erase):
+        if self._question is not None or not (self.look.shows_status and self.look.can_erase):
             return
         line = fit(text, self.columns - 1)
         if self._below is not None:
@@ -220,7 +218,8 @@ class Painter:
 
     def _draw_question(self) -> None:
         if self._question is not None and self._below is None:
-            self._draw_below(self._question, self._question_rows)
+            text = "\n".join([self._styled(self._question[0], "bold"), *self._question[1:]])
+            self._draw_below(text, sum(row_count(line, self.columns) for line in self._question))
 
     def _clear_below(self) -> None:
         """Remove what is below the text, and go back to where the text goes on."""

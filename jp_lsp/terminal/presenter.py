@@ -5,7 +5,7 @@ drawn; what comes meanwhile waits. While a choice is open, text goes on above it
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from jp_lsp.conversation.json_value import JsonObject
@@ -23,11 +23,15 @@ class Stage:
     Args:
         painter: knows the terminal.
         write: the way out.
+        has_room: waits until more may go out.
     """
 
-    def __init__(self, painter: Painter, write: Callable[[Output], None]) -> None:
+    def __init__(
+        self, painter: Painter, write: Callable[[Output], None], has_room: Callable[[], Awaitable[None]]
+    ) -> None:
         self.painter = painter
         self.is_asking = False
+        self.has_room = has_room
         self._write = write
         self._held: list[Operation] = []
 
@@ -80,6 +84,9 @@ class Presenter(Protocol):
     def error(self, error: JsonObject) -> None:
         """The query ended with an error."""
 
+    async def has_room(self) -> None:
+        """Wait until more can be shown."""
+
 
 class HumanPresenter:
     """Shows text."""
@@ -128,6 +135,10 @@ class HumanPresenter:
         """See `Presenter`."""
         self._stage.perform(self._screen.finish(""))
 
+    async def has_room(self) -> None:
+        """See `Presenter`."""
+        await self._stage.has_room()
+
 
 class JsonPresenter:
     """Passes everything on, one JSON object a line."""
@@ -160,6 +171,10 @@ class JsonPresenter:
     def error(self, error: JsonObject) -> None:
         """See `Presenter`."""
         self._line({"error": error})
+
+    async def has_room(self) -> None:
+        """See `Presenter`."""
+        await self._stage.has_room()
 
     def _line(self, value: JsonObject) -> None:
         self._stage.perform([Write(json.dumps(value) + "\n")])

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from jp_lsp.turn.decision import Choice, Decision, DecisionId
+from jp_lsp.tools.decision import Choice, Decision, DecisionId
 from jp_lsp.turn.options import InterruptOptions
 from jp_lsp.turn.phase import Phase
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from jp_lsp.conversation.event import InquiryRequest
 from jp_lsp.conversation.ids import CallId, ConversationId
-from jp_lsp.turn.decision import Decision
+from jp_lsp.tools.decision import Decision
 from jp_lsp.turn.phase import Phase
 
 CallState = Literal[

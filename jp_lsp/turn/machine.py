@@ -16,7 +16,7 @@ from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.cycle import ResilientCycle
-from jp_lsp.turn.decision import Decision, DecisionId
+from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.failure import NOTICE_WORDS, StreamFailure
 from jp_lsp.turn.inputs import (
     Instant,

@@ -12,7 +12,7 @@ from jp_lsp.protocol.reading import read
 from jp_lsp.render import chunk as render
 from jp_lsp.server import chunk_to_wire as converter
 from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire
-from jp_lsp.turn.decision import Choice, Decision, DecisionId
+from jp_lsp.tools.decision import Choice, Decision, DecisionId
 
 ORIGIN = Origin(turn="t1", conversation="jp-c17912345678", cycle=2)
 HEAD = {"v": 1, "seq": 5, "turn": "t1", "conversation": "jp-c17912345678", "cycle": 2}

@@ -15,7 +15,7 @@ from jp_lsp.server.message_request import (
     UnknownAnswer,
     message_requests,
 )
-from jp_lsp.turn.decision import Choice, Decision, DecisionId, DecisionKind
+from jp_lsp.tools.decision import Choice, Decision, DecisionId, DecisionKind
 from jp_lsp.turn.inputs import Answered, Dismissed
 from jp_lsp.turn.interrupt import menu
 

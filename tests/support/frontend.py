@@ -6,7 +6,7 @@ from typing import Literal
 import anyio
 
 from jp_lsp.render.options import DisplayOptions
-from jp_lsp.turn.decision import Decision, DecisionId
+from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
 from jp_lsp.turn.shown import PartArrived, Shown
 from jp_lsp.turn.stream_event import TextPart

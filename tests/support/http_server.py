@@ -7,22 +7,28 @@ each request gets, in order:
         ...  # server.url
     assert server.requests[0].json() == {...}
 
-A `Reply` is a status, headers and steps: bytes to send, `Hold` to wait for the test, `RESET` to break the
-connection. After the last step the reply ends as its framing demands. Requests beyond the script get 500.
+A `Reply` is a status, headers and steps: bytes to send, `Hold` to wait for the test, `Delay` to take some time,
+`RESET` to break the connection. After the last step the reply ends as its framing demands. Requests beyond the script get 500.
 """
 
 import json
+import select
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
 _PATIENCE = 20.0
 """Seconds after which a server thread gives up, so that a broken test ends."""
+
+_LOOK_EVERY = 0.01
+"""Seconds between two looks whether the client is still there."""
 
 
 class Hold:
@@ -40,10 +46,22 @@ class Hold:
         """Let the server go on."""
         self._opened.set()
 
-    def pause(self) -> None:
-        """For the server: stand here."""
+    def pause(self, is_gone: Callable[[], bool]) -> bool:
+        """For the server: stand here; tells whether the test opened the gate before the client went away."""
         self._reached.set()
-        self._opened.wait(_PATIENCE)
+        for _ in range(int(_PATIENCE / _LOOK_EVERY)):
+            if self._opened.wait(_LOOK_EVERY):
+                return True
+            if is_gone():
+                return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """So many seconds without a byte."""
+
+    seconds: float
 
 
 class _Reset:
@@ -51,7 +69,7 @@ class _Reset:
 
 
 RESET: Final = _Reset()
-Step = bytes | Hold | _Reset
+Step = bytes | Hold | Delay | _Reset
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +86,7 @@ class Reply:
     framing: Literal["chunked", "close", "length"] = "chunked"
 
     @classmethod
-    def sse(cls, *steps: str | bytes | Hold | _Reset, **changes: Any) -> "Reply":
+    def sse(cls, *steps: str | Step, **changes: Any) -> "Reply":
         """An event stream."""
         return cls(tuple(step.encode() if isinstance(step, str) else step for step in steps), **changes)
 
@@ -189,7 +207,10 @@ class HttpServer:
         for step in reply.steps:
             match step:
                 case Hold():
-                    self._pause(connection, step)
+                    if not step.pause(partial(_is_closed, connection)):
+                        raise ConnectionResetError
+                case Delay(seconds):
+                    time.sleep(seconds)
                 case _Reset():
                     _reset(connection)
                     return False
@@ -208,22 +229,14 @@ class HttpServer:
             return self._script(request)
         return next(self._replies, Reply.text("the script has no reply left", 500, "text/plain"))
 
-    def _pause(self, connection: socket.socket, hold: Hold) -> None:
-        """Stand at a gate and watch whether the client goes away meanwhile."""
-        watcher = threading.Thread(target=self._watch, args=(connection, hold), daemon=True)
-        watcher.start()
-        hold.pause()
-        if self._closed_by_client.is_set():
-            raise ConnectionResetError
 
-    def _watch(self, connection: socket.socket, hold: Hold) -> None:
-        try:
-            is_closed = connection.recv(1, socket.MSG_PEEK) == b""
-        except OSError:
-            is_closed = True
-        if is_closed:
-            self._closed_by_client.set()
-            hold.open()
+def _is_closed(connection: socket.socket) -> bool:
+    """Tell whether the client has closed its side, without taking what it may have sent."""
+    readable, _, _ = select.select([connection], [], [], 0)
+    try:
+        return bool(readable) and connection.recv(1, socket.MSG_PEEK) == b""
+    except OSError:
+        return True
 
 
 def _read_request(stream: Any) -> Request | None:

@@ -54,9 +54,7 @@ async def _finish(
     session: Session, runner: QueryRunner, outbox: Outbox, work_done_token: int | str | None
 ) -> JsonObject:
     """Wait for the end of a query. A cancelled request stops the query and tells what was kept (4.4)."""
-    progress = asyncio.ensure_future(
-        outbox.begin(work_done_token, lambda: runner.post(CancelRequested()))
-    )
+    progress = asyncio.ensure_future(outbox.begin(work_done_token, lambda: runner.post(CancelRequested())))
     finished = asyncio.ensure_future(runner.finished.wait())
     try:
         while not finished.done():

@@ -353,12 +353,12 @@ def test_trap_05_setting_a_list_replaces_what_lies_below_and_merging_appends(
     world: Any, value_of: Callable[..., Any]
 ):
     world.workspace('[[assistant.instructions]]\ntitle = "Old"\n')
-    assert [item["title"] for item in value_of("assistant.instructions")["value"]] == ["Old"]
-    assert [item["title"] for item in value_of("assistant.instructions", "assistant.instructions=New")["value"]] == ["New"]
-    both = value_of("assistant.instructions", "assistant.instructions+=New")["value"]
+    assert [item["title"] for item in value_of("assistant.instructions")] == ["Old"]
+    assert [item["title"] for item in value_of("assistant.instructions", "assistant.instructions=New")] == ["New"]
+    both = value_of("assistant.instructions", "assistant.instructions+=New")
     assert [item["title"] for item in both] == ["Old", "New"]
     world.workspace('[[assistant.instructions]]\ntitle = "Added"\n', ".jp.toml")
-    assert [item["title"] for item in value_of("assistant.instructions")["value"]] == ["Old", "Added"]
+    assert [item["title"] for item in value_of("assistant.instructions")] == ["Old", "Added"]
 
 
 def test_one_item_of_a_list_can_be_changed():

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.workspace.folders import Root
+from jp_lsp.workspace.paths import Roots
+from jp_lsp.workspace.reading import UnreadableError, read_conversation
 from tests.support.streams import file_text, turn
 from tests.support.workspaces import ID, Place, fill, tree
 
@@ -40,6 +43,36 @@ async def test_a_conversation_that_is_being_renamed_is_never_missed(tmp_path: Pa
             if looks == 150:
                 process.kill()
     assert looks > 50
+
+
+class RenamedBehindOurBack(Root):
+    """A root in which somebody renames the conversation right after we looked where it is, so many times."""
+
+    renames = 0
+
+    def folder_of(self, conversation: ConversationId, *, is_archived: bool = False) -> Path | None:
+        folder = super().folder_of(conversation, is_archived=is_archived)
+        if folder is not None and type(self).renames > 0:
+            type(self).renames -= 1
+            folder.rename(folder.with_name(f"17912345678-{type(self).renames}"))
+        return folder
+
+
+@pytest.mark.requirement("F29")
+@pytest.mark.parametrize(("renames", "is_found"), [(1, True), (7, True), (1_000_000, False)])
+def test_a_folder_that_vanishes_between_look_and_read_is_looked_for_again(
+    place: Place, renames: int, is_found: bool
+) -> None:
+    fill(place.storage, "17912345678", turn())
+    RenamedBehindOurBack.renames = renames
+    roots = Roots(RenamedBehindOurBack("workspace", place.storage), None)
+    if is_found:
+        reading = read_conversation(roots, ID)
+        assert reading is not None
+        assert reading.events == file_text([turn()])
+    else:
+        with pytest.raises(UnreadableError, match="its files change all the time"):
+            read_conversation(roots, ID)
 
 
 def many(place: Place, count: int) -> None:

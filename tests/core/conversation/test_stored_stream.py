@@ -217,6 +217,11 @@ class TestIds:
         stream = stream_of(turn(), user("a"), {"event_id": "0000001", **user("b")})
         assert [entry.id for entry in stream.entries] == ["0000000", "0000002", "0000001"]
 
+    def test_a_new_entry_gets_none_of_the_file_s_ids(self) -> None:
+        stream = stream_of({"event_id": "0000000", **turn()})
+        stream.append(hello())
+        assert [entry.id for entry in stream.entries] == ["0000000", "0000001"]
+
     def test_the_switch_writes_ids_from_the_next_change_on(self) -> None:
         text = file_text([turn(), "odd", {"type": "mood"}])
         stream = load_text(text, newer_format=True)
