@@ -158,7 +158,9 @@ class _Difference:
         if same(grown.items, new.items) and grown.dedup == new.dedup:
             return added
         if kind.rule == "mergeable":
-            return new
+            # Deduplication is inherited unless it is switched off.
+            dedup = False if new.dedup is None and old.dedup else new.dedup
+            return MergedList(new.items, "replace", dedup)
         self.lost.append(path)
         return added if added.items else ABSENT
 

@@ -106,7 +106,7 @@ EFFORT = Leaf(_EFFORT_EXPECTED, _read_effort, _effort_from_text, words=_EFFORTS)
 
 def _read_reasoning(raw: JsonValue) -> Value:
     """Read the short forms; a bare effort is accepted in files too, unlike the reference (trap 18)."""
-    if raw in {"off", "auto"} and isinstance(raw, str):
+    if isinstance(raw, str) and raw in {"off", "auto"}:
         return raw
     if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
         try:

@@ -20,7 +20,7 @@ EXTENSIONS = ("toml", "json", "json5", "yaml", "yml")
 MAX_FILE_SIZE = 8 * 1024 * 1024
 TOO_LARGE = f"the file is larger than {MAX_FILE_SIZE // (1024 * 1024)} MiB"
 MAX_DEPTH = 100
-MAX_VALUES = 1_000_000
+MAX_VALUES = 250_000
 
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 _JSON_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)

@@ -150,7 +150,8 @@ def _checked_table(table: Table, value: Partial, path: Path, violations: list[Vi
             for name, member in value.items()
         }
     )
-    missing = [name for name, key in table.keys.items() if key.required and name not in members]
+    # An empty table says nothing, and is not written either.
+    missing = [name for name, key in table.keys.items() if key.required and members.get(name, {}) == {}]
     if not missing or path in _CHECKED_ELSEWHERE:
         return members
     names = " and ".join(f"`{name}`" for name in missing)

@@ -117,7 +117,7 @@ def _decode_config_delta(raw: JsonObject) -> ConfigDelta:
     except shape.ShapeError:
         at = None
     operation = raw.get("op")
-    if operation not in {None, "apply", "reset"}:
+    if operation not in (None, "apply", "reset"):
         raise shape.ShapeError(f"'op' {operation!r} is neither apply nor reset")
     if operation == "reset":
         return ConfigDelta({}, is_reset=True, timestamp=at)

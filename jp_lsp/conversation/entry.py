@@ -44,6 +44,8 @@ def decode(raw: JsonValue) -> Content:
     if not isinstance(raw, Mapping):
         return Unknown()
     kind = raw.get("type")
+    if not isinstance(kind, str):
+        return Unknown()
     if kind in event_codec.EVENT_TYPES:
         return event_codec.decode(raw)
     if kind in directive.DIRECTIVE_TYPES:
@@ -57,7 +59,10 @@ def event_text(event: ConversationEvent, event_id: EventId | None, *, newer_form
     Raises:
         ValueError: a value of the event cannot be written as JSON.
     """
-    stored = event_codec.encode(event, newer_format=newer_format)
+    try:
+        stored = event_codec.encode(event, newer_format=newer_format)
+    except RecursionError:
+        raise ValueError("the event is nested too deep to be written as JSON") from None
     return json_text.to_text(with_id(stored, event_id), LEVEL)
 
 

@@ -8,10 +8,16 @@ through, and it lets lone surrogates through, which no file can hold.
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn, cast
 
 from jp_lsp.conversation.json_value import JsonValue
+
+DEEPEST = 120
+"""Levels of arrays and objects that a file may have; other readers of the files stop at 127."""
+
+_ROOM_FOR_ENTRY = 10
+"""Levels that an entry may need around a value of somebody else."""
 
 _INDENT = "  "
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -24,13 +30,12 @@ def to_text(value: JsonValue, level: int = 0) -> str:
     Raises:
         ValueError: the value holds NaN or an infinity, or is nested too deep.
     """
-    try:
-        return _to_text(value, "\n" + _INDENT * level)
-    except RecursionError:
-        raise ValueError("the value is nested too deep to be written as JSON") from None
+    return _to_text(value, "\n" + _INDENT * level)
 
 
 def _to_text(value: JsonValue, newline: str) -> str:
+    if len(newline) > len(_INDENT) * DEEPEST + 1:
+        raise ValueError("the value is nested too deep to be written as JSON")
     match value:
         case None:
             return "null"
@@ -98,6 +103,33 @@ def _finite(text: str) -> float:
 
 DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 """Reads what a strict JSON parser reads: no NaN, no number that overflows."""
+
+
+def from_untrusted_text(text: str) -> JsonValue:
+    """Read one JSON value that a model or a peer wrote, such that it can be stored in a conversation.
+
+    Raises:
+        ValueError: it is not JSON, or is nested too deep for the files.
+    """
+    value = from_text(text)
+    level = [value]
+    for _ in range(DEEPEST - _ROOM_FOR_ENTRY):
+        level = [inner for outer in level for inner in _members(outer)]
+        if not level:
+            return value
+    raise ValueError("the JSON is nested too deep")
+
+
+def _members(value: JsonValue) -> Iterable[JsonValue]:
+    match value:
+        case str():
+            return ()
+        case Mapping():
+            return value.values()
+        case Sequence():
+            return value
+        case _:
+            return ()
 
 
 def from_text(text: str) -> JsonValue:

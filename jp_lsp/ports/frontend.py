@@ -28,7 +28,7 @@ class Frontend(Protocol):
     ) -> None:
         """Say how things are to be shown, once settings are known and before anything is."""
 
-    def publish(self, shown: Shown) -> None:
+    def publish(self, what: Shown) -> None:
         """Show it."""
 
     async def ready(self) -> None:

@@ -50,7 +50,7 @@ class _AdapterModule(Protocol):
 
 
 class ProviderRegistry:
-    """Implements `Providers`. Adapters are kept, so that their connections are used again.
+    """The vendors under one set of settings. Adapters are kept, so that their connections are used again.
 
     Args:
         settings: what the user set, by vendor; vendors that are absent have their defaults.

@@ -261,7 +261,7 @@ class BlockBuffer:
                 return True
             if marker is not None and 0 <= column - frame.base < CODE_INDENT:
                 return self._marker_line(frame, marker, line)
-            if is_plain and self._may_be_lazy:
+            if self._may_be_lazy and (is_plain or column - frame.base >= CODE_INDENT):
                 frame.add_lazy(line)
                 return True
             self._emit_part(frame)

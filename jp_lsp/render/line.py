@@ -16,7 +16,7 @@ PREFIX_SIZE = 32
 
 _HEADING = re.compile(r"#{1,6}(?:[ \t]|\Z)")
 _FENCE = re.compile(r"(?:(`{3,})([^`]*)|(~{3,})(.*))\Z", re.DOTALL)
-_DEFINITION = re.compile(r"\[(?:[^\[\]\\]|\\.)+\]:[ \t]*\S")
+_DEFINITION = re.compile(r"\[(?!\^)(?:[^\[\]\\]|\\.)+\]:[ \t]*\S")
 _MARKER = re.compile(r"(?:[-*+]|([0-9]{1,9})[.)])(?=[ \t])")
 _INTERRUPTING = frozenset("#*-_`~<")
 _BLANKS = str.maketrans("", "", " \t")
@@ -98,7 +98,7 @@ def is_underline(rest: str) -> bool:
 
 
 def is_definition(rest: str) -> bool:
-    """Tell whether it defines the target of a link or a footnote."""
+    """Tell whether it defines the target of a link; a footnote has lines of its own and is a paragraph."""
     return _DEFINITION.match(rest) is not None
 
 

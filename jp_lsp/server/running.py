@@ -43,7 +43,7 @@ class RunningRequests:
         """Call a handler and see to it that the request is answered."""
         try:
             result = context.run(call)
-        except Exception as error:  # whatever a handler raises is the answer
+        except (Exception, asyncio.CancelledError) as error:  # whatever a handler raises is the answer
             self._refuse(request_id, error)
             return
         if not inspect.isawaitable(result):
@@ -57,7 +57,10 @@ class RunningRequests:
         """Call the handler of a notification; what it raises is reported, not answered."""
         try:
             result = context.run(call)
-        except Exception as error:  # one bad notification must not end the connection
+        except (
+            Exception,
+            asyncio.CancelledError,
+        ) as error:  # one bad notification must not end the connection
             self._report(error)
             return
         if inspect.isawaitable(result):

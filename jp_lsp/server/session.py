@@ -115,7 +115,7 @@ def _path_of(uri: JsonValue) -> str | None:
     return str(Path(path[1:] if is_drive else path))
 
 
-def _members(value: object) -> Mapping[str, JsonValue]:
+def _members(value: JsonValue) -> JsonObject:
     return value if isinstance(value, Mapping) else {}
 
 

@@ -55,8 +55,7 @@ async def edit(command: list[str], text: str, language: str | None, terminal: in
         await _run([*command, name], terminal)
         return _read(path)
     finally:
-        with suppress(FileNotFoundError):
-            path.unlink()
+        _remove(path)
 
 
 async def _run(command: list[str], terminal: int) -> None:
@@ -82,3 +81,8 @@ def _read(path: Path) -> str:
     if len(data) > MAX_TEXT_SIZE:
         raise EditorError(f"the text has more than {MAX_TEXT_SIZE:,} bytes")
     return data.decode("utf-8", "replace").removesuffix("\n")
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # an editor may have moved it away
+        path.unlink()

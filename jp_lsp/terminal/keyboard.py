@@ -1,7 +1,7 @@
-"""The terminal as a source of keys and lines, and as something to give back as it was found.
+r"""The terminal as a source of keys and lines, and as something to give back as it was found.
 
 Keys arrive one by one and unseen while a choice is open; lines are typed with the terminal's own editing.
-In both modes Ctrl+C, Ctrl+\\ and Ctrl+Z stay signals. While text is written nothing is echoed, so that stray
+In both modes Ctrl+C, Ctrl+\ and Ctrl+Z stay signals. While text is written nothing is echoed, so that stray
 typing does not get into the answer, and what was typed before a question is never taken for its answer.
 """
 
@@ -9,11 +9,16 @@ import asyncio
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Protocol
+
+if sys.platform != "win32":
+    import termios
 
 _READ_SIZE = 4096
 _MAX_LINE_SIZE = 1024 * 1024
+_LOCAL_FLAGS = 3
 
 
 class Keyboard(Protocol):
@@ -25,7 +30,7 @@ class Keyboard(Protocol):
         ...
 
     async def read_key(self) -> str:
-        """Wait for a key: a character, `escape`, `enter`, `end` for Ctrl+D, or an empty text for others."""
+        """Wait for a key: a printable character, `enter`, `escape`, or `end` for Ctrl+D."""
         ...
 
     async def read_line(self, *, is_secret: bool = False) -> str | None:
@@ -33,169 +38,152 @@ class Keyboard(Protocol):
         ...
 
 
-if sys.platform != "win32":
-    import termios
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """How the terminal treats what is typed: in whole lines with its own editing, and shown."""
 
-    _LOCAL_FLAGS = 3
-
-    class Terminal:
-        """A POSIX terminal. Use `taken` around everything else.
-
-        Args:
-            descriptor: the terminal, open for reading and writing.
-            has_keys: false where single keys make no sense, as in an editor's shell window.
-        """
-
-        def __init__(self, descriptor: int, *, has_keys: bool = True) -> None:
-            self.descriptor = descriptor
-            self._has_keys = has_keys
-            self._found = termios.tcgetattr(descriptor)
-            self._is_taken = False
-
-        @property
-        def has_keys(self) -> bool:
-            """See `Keyboard`."""
-            return self._has_keys
-
-        @contextmanager
-        def taken(self) -> Generator[None]:
-            """Keep the terminal quiet, and give it back at the end."""
-            self.take()
-            try:
-                yield
-            finally:
-                self.give_back()
-
-        def take(self) -> None:
-            """Take the terminal, at the beginning or after it was given to somebody else."""
-            self._is_taken = True
-            self._set(is_canonical=not self._has_keys, is_echoed=not self._has_keys)
-
-        def give_back(self) -> None:
-            """Put the terminal back into the mode in which it was found."""
-            if self._is_taken:
-                self._is_taken = False
-                self._apply(self._found, flush=False)
-
-        async def read_key(self) -> str:
-            """See `Keyboard`."""
-            while True:
-                data = await self._read()
-                key = _key(data)
-                if key:
-                    return key
-
-        async def read_line(self, *, is_secret: bool = False) -> str | None:
-            """See `Keyboard`."""
-            self._set(is_canonical=True, is_echoed=not is_secret)
-            line = bytearray()
-            try:
-                while not line.endswith(b"\n") and len(line) < _MAX_LINE_SIZE:
-                    data = await self._read()
-                    if not data and not line:
-                        return None
-                    line += data
-            finally:
-                self._set(is_canonical=not self._has_keys, is_echoed=not self._has_keys)
-            return line.decode("utf-8", "replace").rstrip("\r\n")
-
-        def forget_typed(self) -> None:
-            """Drop what was typed and not read."""
-            try:
-                termios.tcflush(self.descriptor, termios.TCIFLUSH)
-            except termios.error:
-                return  # the terminal is gone; reading will say so
-
-        async def _read(self) -> bytes:
-            loop = asyncio.get_running_loop()
-            readable: asyncio.Future[None] = loop.create_future()
-            loop.add_reader(self.descriptor, _resolve, readable)
-            try:
-                await readable
-            finally:
-                loop.remove_reader(self.descriptor)
-            try:
-                return os.read(self.descriptor, _READ_SIZE)
-            except OSError:
-                return b""
-
-        def _set(self, *, is_canonical: bool, is_echoed: bool) -> None:
-            mode = list(self._found)
-            flags = mode[_LOCAL_FLAGS]
-            assert isinstance(flags, int)
-            flags |= termios.ISIG
-            flags = flags | termios.ICANON if is_canonical else flags & ~termios.ICANON
-            flags = flags | termios.ECHO if is_echoed else flags & ~termios.ECHO
-            mode[_LOCAL_FLAGS] = flags
-            self._apply(mode, flush=True)
-
-        def _apply(self, mode: "termios._AttrReturn", *, flush: bool) -> None:  # pyright: ignore[reportPrivateUsage]
-            try:
-                termios.tcsetattr(self.descriptor, termios.TCSAFLUSH if flush else termios.TCSANOW, mode)
-            except termios.error:
-                return  # the terminal is gone, and so is whoever would be bothered by its mode
+    is_by_line: bool
+    is_echoed: bool
 
 
-    def open_terminal(*, has_keys: bool) -> Terminal | None:
-        """Open the terminal that this process was started on; `None` when there is none to ask on.
+class Terminal:
+    """A POSIX terminal. Use `taken` around everything else.
 
-        A job in the background has none either: it would be stopped for touching it.
-        """
-        for path in [*_names(), "/dev/tty"]:
-            try:
-                descriptor = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-            except OSError:
-                continue
-            try:
-                if not is_in_background(descriptor):
-                    return Terminal(descriptor, has_keys=has_keys)
-            except termios.error:
-                _log.debug("%s is no terminal", path)
-            os.close(descriptor)
-        return None
+    Args:
+        descriptor: the terminal, open for reading and writing.
+        has_keys: false where single keys make no sense, as in an editor's shell window.
+    """
 
-    def _names() -> list[str]:
-        """Give the names of the terminals among the standard streams; some systems cannot wait on /dev/tty."""
-        names: list[str] = []
-        for descriptor in (0, 2, 1):
-            try:
-                names.append(os.ttyname(descriptor))
-            except OSError:
-                continue
-        return names
+    def __init__(self, descriptor: int, *, has_keys: bool = True) -> None:
+        self.descriptor = descriptor
+        self._found = termios.tcgetattr(descriptor)
+        self._quiet = _Mode(is_by_line=not has_keys, is_echoed=not has_keys)
+        self._mode = self._quiet
 
-    def is_in_background(descriptor: int) -> bool:
-        """Tell whether the terminal belongs to another job at the moment."""
+    @property
+    def has_keys(self) -> bool:
+        """See `Keyboard`."""
+        return not self._quiet.is_by_line
+
+    @contextmanager
+    def taken(self) -> Generator[None]:
+        """Keep the terminal quiet, and give it back at the end."""
+        self.take()
         try:
-            return os.tcgetpgrp(descriptor) != os.getpgrp()
+            yield
+        finally:
+            self.give_back()
+
+    def take(self) -> None:
+        """Take the terminal: at the beginning, or again after somebody else had it."""
+        self._set(self._mode)
+
+    def give_back(self) -> None:
+        """Put the terminal back into the state in which it was found."""
+        with suppress(termios.error):  # it is gone, and so is whoever would be bothered
+            termios.tcsetattr(self.descriptor, termios.TCSANOW, self._found)
+
+    async def read_key(self) -> str:
+        """See `Keyboard`."""
+        self._set(self._quiet)
+        while True:
+            if key := _key(await self._read()):
+                return key
+
+    async def read_line(self, *, is_secret: bool = False) -> str | None:
+        """See `Keyboard`."""
+        self._set(_Mode(is_by_line=True, is_echoed=not is_secret))
+        line = bytearray()
+        try:
+            while not line.endswith(b"\n") and len(line) < _MAX_LINE_SIZE:
+                data = await self._read()
+                if not data and not line:
+                    return None
+                line += data
+        finally:
+            self._set(self._quiet)
+        return line.decode("utf-8", "replace").rstrip("\r\n")
+
+    async def _read(self) -> bytes:
+        loop = asyncio.get_running_loop()
+        readable: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self.descriptor, _resolve, readable)
+        try:
+            await readable
+        finally:
+            loop.remove_reader(self.descriptor)
+        try:
+            return os.read(self.descriptor, _READ_SIZE)
         except OSError:
-            return False
+            return b""
 
-    def _resolve(future: "asyncio.Future[None]") -> None:
-        if not future.done():
-            future.set_result(None)
+    def _set(self, mode: _Mode) -> None:
+        """Switch, and drop what was typed and not read."""
+        self._mode = mode
+        attributes = list(self._found)
+        flags = attributes[_LOCAL_FLAGS]
+        assert isinstance(flags, int)
+        flags |= termios.ISIG
+        flags = flags | termios.ICANON if mode.is_by_line else flags & ~termios.ICANON
+        flags = flags | termios.ECHO if mode.is_echoed else flags & ~termios.ECHO
+        attributes[_LOCAL_FLAGS] = flags
+        with suppress(termios.error):  # it is gone; reading will say so
+            termios.tcsetattr(self.descriptor, termios.TCSAFLUSH, attributes)
 
-else:
-    Terminal = None
 
-    def open_terminal(*, has_keys: bool) -> None:
-        """Give nothing: questions cannot be asked here yet, so the settings decide."""
-        return
+def open_terminal(*, has_keys: bool) -> Terminal | None:
+    """Open the terminal that this process was started on; `None` when there is none to ask on.
+
+    A job in the background has none either: it would be stopped for touching it. On Windows questions cannot
+    be asked yet, so there the settings decide.
+    """
+    if sys.platform == "win32":
+        return None
+    for path in [*_names(), "/dev/tty"]:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        except OSError:
+            continue
+        if not is_in_background(descriptor):
+            with suppress(termios.error):  # it is no terminal, or is gone
+                return Terminal(descriptor, has_keys=has_keys)
+        os.close(descriptor)
+    return None
+
+
+def is_in_background(descriptor: int) -> bool:
+    """Tell whether a terminal belongs to another job at the moment."""
+    if sys.platform == "win32":
+        return False
+    try:
+        return os.tcgetpgrp(descriptor) != os.getpgrp()
+    except OSError:
+        return False
+
+
+def _names() -> list[str]:
+    """Give the names of the terminals among the standard streams; some systems cannot wait on /dev/tty."""
+    names: list[str] = []
+    for descriptor in (0, 2, 1):
+        with suppress(OSError):  # it is something else
+            names.append(os.ttyname(descriptor))
+    return names
+
+
+def _resolve(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def _key(data: bytes) -> str:
-    """Say which key it was. Sequences, such as those of arrow keys, are no answer to anything."""
+    """Say which key it was; empty for those that answer nothing, such as an arrow, which is a sequence."""
     text = data.decode("utf-8", "replace")
     match text[:1]:
-        case "":
+        case "" | "\x04":
             return "end"
         case "\x1b":
             return "escape" if len(text) == 1 else ""
         case "\r" | "\n":
             return "enter"
-        case "\x04":
-            return "end"
-        case first if first.isprintable():
-            return first
-        case _:
-            return ""
+        case first:
+            return first if first.isprintable() else ""

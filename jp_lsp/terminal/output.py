@@ -18,7 +18,7 @@ ROOM = 256 * 1024
 
 
 class OutputThread:
-    """The way out. Made and used within a running event loop.
+    """The way out; to be started within a running event loop.
 
     Args:
         descriptors: where each stream goes.
@@ -32,13 +32,16 @@ class OutputThread:
         self._descriptors = descriptors
         self._on_lost = on_lost
         self._encoding = encoding
-        self._loop = asyncio.get_running_loop()
-        self._jobs: queue.SimpleQueue[tuple[Stream, bytes] | None] = queue.SimpleQueue()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._jobs: queue.SimpleQueue[tuple[Stream, bytes] | threading.Event | None] = queue.SimpleQueue()
         self._waiting_size = 0
         self._lost: set[Stream] = set()
         self._changed = asyncio.Event()
-        self._thread = threading.Thread(target=self._work, name="jp-output", daemon=True)
-        self._thread.start()
+
+    def start(self) -> None:
+        """Begin to write what was queued and what will be."""
+        self._loop = asyncio.get_running_loop()
+        threading.Thread(target=self._work, name="jp-output", daemon=True).start()
 
     def write(self, output: Output) -> None:
         """Queue text; never waits."""
@@ -54,6 +57,12 @@ class OutputThread:
         """Wait until everything is written."""
         await self._wait_until_below(0)
 
+    def flush_now(self, within: float) -> None:
+        """Block until everything is written, but no longer than so many seconds."""
+        written = threading.Event()
+        self._jobs.put(written)
+        written.wait(within)
+
     def stop(self) -> None:
         """End the thread, once what waits is written."""
         self._jobs.put(None)
@@ -65,6 +74,9 @@ class OutputThread:
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
+            if isinstance(job, threading.Event):
+                job.set()
+                continue
             stream, data = job
             try:
                 if stream not in self._lost:
@@ -79,6 +91,8 @@ class OutputThread:
         self._changed.set()
 
     def _tell(self, callback: Callable[..., None], *arguments: object) -> None:
+        if self._loop is None:
+            return
         try:
             self._loop.call_soon_threadsafe(callback, *arguments)
         except RuntimeError:

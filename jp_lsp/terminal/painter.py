@@ -70,6 +70,8 @@ class Painter:
     look: Look
     columns: int = 80
     _column: int | None = field(default=0, init=False)
+    _is_line_broken: bool = field(default=False, init=False)
+    """Whether a line of the text was broken for something else, so that its own line feed is there already."""
     _below: _Below | None = field(default=None, init=False)
     _status: str = field(default="", init=False)
     _is_line_open: dict[Stream, bool] = field(default_factory=lambda: {}, init=False)
@@ -131,13 +133,13 @@ class Painter:
         self.is_typing = False
         if not is_line_complete:
             self._emit("screen", "\n")
-        self._column = 0
+        self._break_line()
         return self._taken()
 
     def redraw(self) -> list[Output]:
         """Draw the question again, after somebody else had the terminal; cursor at the margin."""
         self._below = None
-        self._column = 0
+        self._break_line()
         self._draw_question()
         return self._taken()
 
@@ -153,7 +155,7 @@ class Painter:
         self._clear_below()
         if self._column != 0:
             self._emit("screen", "\n")
-            self._column = 0
+            self._break_line()
         return self._taken()
 
     # The transcript.
@@ -168,6 +170,9 @@ class Painter:
             self._is_line_open[stream] = not text.endswith("\n")
             return
         self._clear_below()
+        if self._is_line_broken:
+            self._is_line_broken = False
+            text = text.removeprefix("\n")
         self._emit(stream, self._styled(text, _STYLE_OF_KIND[kind]))
         self._column = advance(self._column, text, self.columns)
 
@@ -180,6 +185,7 @@ class Painter:
         if self._column != 0:
             self._emit("answer" if self.look.is_answer_on_screen else "aside", "\n")
             self._column = 0
+        self._is_line_broken = False
 
     # Beside it.
 
@@ -194,7 +200,7 @@ class Painter:
         self._clear_below()
         begin = "" if self._column == 0 else "\n"
         self._emit(stream, f"{begin}{text}\n")
-        self._column = 0
+        self._break_line()
 
     # Below it.
 
@@ -229,19 +235,23 @@ class Painter:
             return
         if not self.look.can_erase:
             self._emit("screen", "\n")
-            self._column = 0
-            return
-        if below.columns != self.columns:
+            self._break_line()
+        elif below.columns != self.columns:
             # The window changed: rows may have been wrapped anew. Better to go on below than to guess.
             self._emit("screen", _CLEAR_BELOW)
-            self._column = 0
-            return
-        self._emit("screen", _UP * (below.rows - 1) + _CLEAR_BELOW)
-        if 0 < below.text_column < self.columns:
-            self._emit("screen", f"{_UP}\x1b[{below.text_column + 1}G")
-            self._column = below.text_column
-        else:  # the text stood at the margin, or its line was full and goes on here
-            self._column = 0
+            self._break_line()
+        else:
+            self._emit("screen", _UP * (below.rows - 1) + _CLEAR_BELOW)
+            if 0 < below.text_column < self.columns:
+                self._emit("screen", f"{_UP}\x1b[{below.text_column + 1}G")
+                self._column = below.text_column
+            else:  # the text stood at the margin, or its line was full and goes on here
+                self._break_line()
+
+    def _break_line(self) -> None:
+        """Note that the text goes on at the margin, wherever it was."""
+        self._is_line_broken = self._is_line_broken or self._column != 0
+        self._column = 0
 
     # Output.
 

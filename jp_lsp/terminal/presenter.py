@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from jp_lsp.conversation.json_value import JsonObject
-from jp_lsp.terminal.operations import Operation, Say, Write
+from jp_lsp.protocol.turn import QueryResult
+from jp_lsp.terminal.operations import Level, Operation, Say, Write
 from jp_lsp.terminal.painter import Output, Painter
-from jp_lsp.terminal.screen import Screen, read_chunk
+from jp_lsp.terminal.screen import Screen, notice_line, read_chunk
 
 TICK_SECONDS = 0.1
 """How often a presenter wants to look at the clock."""
@@ -75,11 +76,11 @@ class Presenter(Protocol):
     def tick(self) -> None:
         """Time passed."""
 
-    def notice(self, say: Say) -> None:
-        """The server, or we, have something to say beside the transcript."""
+    def notice(self, level: Level, text: str) -> None:
+        """The server has something to say beside the transcript."""
 
-    def result(self, result: JsonObject, text: str) -> None:
-        """The query ended; `text` is its answer."""
+    def result(self, raw: JsonObject, result: QueryResult) -> None:
+        """The query ended with a result, given as it came and as it was read."""
 
     def error(self, error: JsonObject) -> None:
         """The query ended with an error."""
@@ -121,15 +122,15 @@ class HumanPresenter:
         if not self._stage.is_asking:
             self._stage.perform(self._screen.tick(self._now()))
 
-    def notice(self, say: Say) -> None:
-        """See `Presenter`."""
-        if say.text not in self._screen.told:
-            self._screen.told.add(say.text)
-            self._stage.perform([say])
+    def notice(self, level: Level, text: str) -> None:
+        """See `Presenter`. Nothing is told twice."""
+        self._stage.perform(self._screen.tell(level, text))
 
-    def result(self, result: JsonObject, text: str) -> None:
+    def result(self, raw: JsonObject, result: QueryResult) -> None:
         """See `Presenter`."""
-        self._stage.perform(self._screen.finish(text))
+        self._stage.perform(self._screen.finish(result.text))
+        for notice in result.notices:
+            self.notice(notice.level, notice.text)
 
     def error(self, error: JsonObject) -> None:
         """See `Presenter`."""
@@ -161,12 +162,13 @@ class JsonPresenter:
     def tick(self) -> None:
         """See `Presenter`."""
 
-    def notice(self, say: Say) -> None:
-        """See `Presenter`. What is in the chunks or the result is not said twice."""
-
-    def result(self, result: JsonObject, text: str) -> None:
+    def notice(self, level: Level, text: str) -> None:
         """See `Presenter`."""
-        self._line({"result": result})
+        self._stage.perform([Say(notice_line(level, text), level)])
+
+    def result(self, raw: JsonObject, result: QueryResult) -> None:
+        """See `Presenter`."""
+        self._line({"result": raw})
 
     def error(self, error: JsonObject) -> None:
         """See `Presenter`."""

@@ -16,6 +16,8 @@ from jp_lsp.terminal.asking import Asker
 from jp_lsp.terminal.connection import RequestId
 from jp_lsp.terminal.presenter import Stage
 
+Respond = Callable[[RequestId, JsonValue], None]
+
 
 @dataclass(slots=True)
 class _Asking:
@@ -37,13 +39,15 @@ class Questions:
     def __init__(self, asker: Asker, stage: Stage) -> None:
         self._asker = asker
         self._stage = stage
-        self._respond: Callable[[RequestId, JsonValue], None] = _ignore
+        self._respond: Respond = _answer_nobody
+        self._tasks: asyncio.TaskGroup | None = None
         self._asking: _Asking | None = None
         self._put_aside: dict[str, list[RequestId]] = {}
 
-    def connect(self, respond: Callable[[RequestId, JsonValue], None]) -> None:
-        """Say how answers are sent."""
+    def connect(self, respond: Respond, tasks: asyncio.TaskGroup) -> None:
+        """Say how answers are sent, and where to wait for them."""
         self._respond = respond
+        self._tasks = tasks
 
     async def ask_locally(self, prompt: PromptParams) -> PromptResult | None:
         """Ask something that the server knows nothing of."""
@@ -57,12 +61,16 @@ class Questions:
         except InvalidParams:
             self._respond(request_id, None)
             return
+        if self._tasks is None:
+            return
         before = self._asking
         if before is not None:
             self._put_aside.setdefault(before.decision, []).append(before.request_id)
             before.task.cancel()
         previous = None if before is None else before.task
-        task = asyncio.ensure_future(self._answer(request_id, prompt, held_back, previous, is_prompt=is_prompt))
+        task = self._tasks.create_task(
+            self._answer(request_id, prompt, held_back, previous, is_prompt=is_prompt)
+        )
         self._asking = _Asking(request_id, prompt.decision_id, task)
 
     def closed(self, decision: JsonValue, how: JsonValue) -> None:
@@ -147,5 +155,5 @@ def _to_message(prompt: PromptParams, result: PromptResult) -> JsonValue:
     return {"title": chosen[0].title} if chosen else None
 
 
-def _ignore(_request_id: RequestId, _result: JsonValue) -> None:
+def _answer_nobody(_request_id: RequestId, _result: JsonValue) -> None:
     """Answer nobody: nothing is connected yet."""

@@ -1,4 +1,4 @@
-"""How a query ended, for people and for shells: sentences, and the exit code (query pipeline 1.10).
+r"""How a query ended, for people and for shells: sentences, and the exit code (query pipeline 1.10).
 
 | code | when |
 | --- | --- |
@@ -6,7 +6,7 @@
 | 1 | no answer: it failed, was refused, stayed empty, or could not begin |
 | 2 | the command line was wrong |
 | 75 | a tool waits for an answer that nobody was there to give |
-| 130, 131, 143, 129 | Ctrl+C without a menu or repeated, Ctrl+\\, SIGTERM, SIGHUP |
+| 130, 131, 143, 129 | Ctrl+C without a menu or repeated, Ctrl+\, SIGTERM, SIGHUP |
 | 141 | whoever read the output stopped reading |
 """
 
@@ -57,7 +57,7 @@ _SENTENCES: Mapping[Outcome, Say] = {
     "interrupted": Say("Interrupted."),
     "killed": Say("Interrupted at once."),
     "waiting_for_input": Say("A tool waits for an answer, and nobody was there to give it.", "warning"),
-    "empty_query": Say("There was nothing to ask. Give a text, as in `jp-lsp query \"...\"`.", "warning"),
+    "empty_query": Say('There was nothing to ask. Give a text, as in `jp-lsp query "..."`.', "warning"),
     "cancelled_before_start": Say("Cancelled before anything was sent."),
 }
 
@@ -87,11 +87,19 @@ _HELP_FOR_ERROR: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What to say at the end, and the exit code. `draft` is text of the user's that went nowhere."""
+    """What to say at the end, and the exit code.
+
+    Attributes:
+        exit_code: of the process.
+        says: what the user must know.
+        draft: text of the user's that went nowhere.
+        summary: a line for people who look at a terminal.
+    """
 
     exit_code: int
     says: tuple[Say, ...] = ()
     draft: str | None = None
+    summary: Say | None = None
 
 
 def ending_of_result(result: QueryResult) -> Ending:
@@ -103,7 +111,10 @@ def ending_of_result(result: QueryResult) -> Ending:
         says.append(Say("error: the query failed.", "error"))
     elif (sentence := _SENTENCES.get(result.outcome)) is not None:
         says.append(sentence)
-    says += [Say(f"The value does not fit the schema: {plain(text)}", "warning") for text in result.data_errors or ()]
+    says += [
+        Say(f"The value does not fit the schema: {plain(text)}", "warning")
+        for text in result.data_errors or ()
+    ]
     if result.recovery_uri is not None:
         says.append(Say(f"The conversation was saved as a copy: {plain(result.recovery_uri)}", "warning"))
     return Ending(EXIT_CODES[result.outcome], tuple(says), result.draft)

@@ -8,6 +8,7 @@ voids is therefore marked by a line below it.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
@@ -37,11 +38,9 @@ from jp_lsp.protocol.chunk import (
     TurnEndChunk,
 )
 from jp_lsp.terminal.operations import EndLine, HideStatus, Kind, Level, Operation, Say, ShowStatus, Write
+from jp_lsp.terminal.query_options import Thoughts
 from jp_lsp.terminal.status import Slot, SlotChunk, StatusStyle, status_line
 from jp_lsp.terminal.words import plain
-
-Thoughts = Literal["in_place", "aside", "hidden"]
-"""Where reasoning goes: between the answers, to standard error, or nowhere."""
 
 QUIET_BEFORE_STATUS = 0.4
 """Seconds without text before a status line is drawn below it, so that it does not flicker while text flows."""
@@ -82,7 +81,7 @@ class Show:
 
     is_terminal: bool
     thoughts: Thoughts = "in_place"
-    status: StatusStyle = StatusStyle()
+    status: StatusStyle = field(default_factory=StatusStyle)
 
 
 @dataclass(slots=True)
@@ -95,8 +94,8 @@ class Screen:
     """What goes on as long as the server tells nothing."""
     has_answer: bool = field(default=False, init=False)
     """Whether anything of what the model says was written."""
-    told: set[str] = field(default_factory=lambda: set[str](), init=False)
-    """The sentences of notices that the user has read already."""
+    _told: set[str] = field(default_factory=lambda: set[str](), init=False)
+    """The sentences that the user has read already."""
     _slots: dict[str, Slot] = field(default_factory=lambda: {}, init=False)
     _is_users_text: bool = field(default=False, init=False)
     _has_written: bool = field(default=False, init=False)
@@ -246,21 +245,28 @@ class Screen:
         self._last_text = now
         return [Write(text, kind)]
 
-    def _tell(self, text: str, level: Level) -> list[Operation]:
+    def _in_place(self, said: Sequence[Operation]) -> list[Operation]:
         """Say something that belongs to this place of the transcript."""
         self._hidden_before = "other"
         self._has_ended_line = True
-        return [EndLine(), Say(text, level)]
+        return [EndLine(), *said]
+
+    def tell(self, level: Level, text: str) -> list[Operation]:
+        """Say something beside the transcript, once."""
+        text = plain(text).strip()
+        if not text or text in self._told:
+            return []
+        self._told.add(text)
+        return [Say(notice_line(level, text), level)]
 
     def _notice(self, chunk: NoticeChunk, now: float) -> list[Operation]:
-        text, level = chunk.text or "", chunk.level or "info"
-        if not text or chunk.clear or text in self.told:
+        if chunk.clear:
             return []
-        self.told.add(text)
-        if chunk.chunk_class == "ephemeral":
-            return [Say(notice_line(level, text), level)]
+        said = self.tell(chunk.level or "info", chunk.text or "")
+        if chunk.chunk_class == "ephemeral" or not said:
+            return said
         self._last_text = now
-        return self._tell(notice_line(level, text), level)
+        return self._in_place(said)
 
     def _retract(self, chunk: RetractChunk) -> list[Operation]:
         if self._value is not None:
@@ -270,7 +276,7 @@ class Screen:
         if self._last_seq < chunk.from_seq:
             return []
         self._last_seq = chunk.from_seq - 1
-        return self._tell(f"[{_RETRACTED[chunk.reason]}]", "warning")
+        return self._in_place([Say(f"[{_RETRACTED[chunk.reason]}]", "warning")])
 
     # The status.
 
@@ -281,7 +287,6 @@ class Screen:
             self._slots[name] = Slot(chunk, now)
 
 
-def notice_line(level: str, text: str) -> str:
+def notice_line(level: Level, text: str) -> str:
     """Write a notice for people."""
     return text if level == "info" else f"{level}: {text}"
-

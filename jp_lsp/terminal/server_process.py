@@ -8,9 +8,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from jp_lsp.terminal.words import plain
+
+_OWN_SESSION: Mapping[str, Any] = (
+    {"creationflags": 0x200} if sys.platform == "win32" else {"start_new_session": True}
+)
+"""Keeps Ctrl+C in the terminal from reaching the server; on Windows by a process group of its own."""
 
 _READ_SIZE = 64 * 1024
 _LAST_SIZE = 16 * 1024
@@ -58,8 +63,7 @@ class ServerProcess:
                 stderr=errors,
                 cwd=folder,
                 env=environ,
-                start_new_session=True,
-                creationflags=subprocess.CREATE_NEW_PROCESS_GROUP if sys.platform == "win32" else 0,
+                **_OWN_SESSION,
             )
         except OSError as error:
             if errors is not None:
@@ -77,13 +81,19 @@ class ServerProcess:
         return await self._output.read(_READ_SIZE)
 
     async def end(self, within: float) -> int:
-        """Close its input, which ends it, and wait; kill it when that takes too long. Gives its exit code."""
+        """Close its input, which ends it, and wait; kill it when that takes too long.
+
+        Somebody must go on reading meanwhile, or be done with it.
+
+        Returns:
+            Its exit code.
+        """
         self._input.close()
         with suppress(OSError):  # it may be gone already
             await self._input.wait_closed()
         try:
             async with asyncio.timeout(within):
-                await asyncio.gather(self._process.wait(), self._drain())
+                await self._process.wait()
         except TimeoutError:
             self._kill()
         code = await self._process.wait()
@@ -99,10 +109,6 @@ class ServerProcess:
         self._errors.seek(max(size - _LAST_SIZE, 0))
         text = plain(self._errors.read(_LAST_SIZE).decode("utf-8", "replace"))
         return [line for line in text.split("\n") if line.strip()][-count:]
-
-    async def _drain(self) -> None:
-        while await self._output.read(_READ_SIZE):
-            pass
 
     def _kill(self) -> None:
         with suppress(ProcessLookupError):

@@ -8,9 +8,9 @@ or, when the user has waited long enough, leaves at once.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.protocol.capability import ClientCapabilities, PromptCapability
@@ -25,9 +25,7 @@ from jp_lsp.terminal.presenter import TICK_SECONDS, Presenter
 from jp_lsp.terminal.presses import Presses
 from jp_lsp.terminal.questions import Questions
 from jp_lsp.terminal.report import Ending
-from jp_lsp.terminal.screen import notice_line
 from jp_lsp.terminal.server_process import ServerGone, ServerProcess
-from jp_lsp.terminal.words import plain
 
 TOKEN = "jp-terminal"
 PROMPT_KINDS = ("menu", "approval", "pick", "text", "secret", "edit")
@@ -39,8 +37,7 @@ STOP_WITHIN = 10.0
 """Seconds for a stopped query to be saved and answered before we leave."""
 
 _SHUTDOWN_WITHIN = 12.0
-_END_WITHIN = 3.0
-_MESSAGE_LEVELS: Mapping[object, NoticeLevel] = {1: "error", 2: "warning"}
+_END_WITHIN = 10.0
 
 Stage = Literal["starting", "running", "closing"]
 
@@ -69,6 +66,14 @@ class Client:
                 "experimental": {"jp": capabilities.to_json()},
             },
         }
+
+
+class CannotAsk(Exception):
+    """There will be no query; `ending` says why."""
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__("there will be no query")
+        self.ending = ending
 
 
 class Session:
@@ -105,29 +110,26 @@ class Session:
         self._query_id: RequestId | None = None
         self._forced_code: int | None = None
         self._ending_code = report.FAILED
-        if questions is not None:
-            questions.connect(self._connection.respond)
 
-    async def run(self, build_params: Callable[[], Awaitable[JsonObject | None]]) -> Ending:
+    async def run(self, build_params: Callable[[], Awaitable[JsonObject]]) -> Ending:
         """Run to the end; the server has ended then, too.
 
         Args:
-            build_params: gives the params of `jp/query`, beside the tokens, while the server starts; `None`
-                when there is nothing to ask.
+            build_params: gives the params of `jp/query`, beside the tokens, while the server starts; raises
+                `CannotAsk` when there is nothing to ask.
         """
-        reading = asyncio.ensure_future(self._read())
-        ticking = asyncio.ensure_future(self._tick())
-        try:
+        async with asyncio.TaskGroup() as tasks:
+            if self._questions is not None:
+                self._questions.connect(self._connection.respond, tasks)
+            helpers = [tasks.create_task(self._read()), tasks.create_task(self._tick())]
             ending = await self._converse(build_params)
             self._stage, self._ending_code = "closing", ending.exit_code
-            self._presenter.doing("finishing")
-            await self._close()
-        finally:
             if self._questions is not None:
                 await self._questions.close()
-            for task in (ticking, reading):
-                task.cancel()
-            await asyncio.wait([ticking, reading])
+            self._presenter.doing("finishing")
+            await self._close()
+            for helper in helpers:
+                helper.cancel()
         return ending
 
     # What the user and the system do.
@@ -145,9 +147,7 @@ class Session:
 
     def stop(self, exit_code: int) -> None:
         """Stop the query, keep what came, and end with this code; when told twice, leave at once."""
-        if self._stage == "closing" and self._forced_code is None:
-            self._forced_code = exit_code
-        elif self._stage != "running" or self._forced_code is not None:
+        if self._stage != "running" or self._forced_code is not None:
             self._leave(exit_code)
         else:
             self._forced_code = exit_code
@@ -155,6 +155,11 @@ class Session:
             self._presenter.doing("stopping")
             self._interrupt({"action": "stop"})
             asyncio.get_running_loop().call_later(STOP_WITHIN, self._leave, exit_code)
+
+    def output_lost(self, exit_code: int) -> None:
+        """Nobody reads the answer any more: stop the query, unless it is being stopped or over."""
+        if self._stage == "running" and self._forced_code is None:
+            self.stop(exit_code)
 
     def _interrupt(self, params: JsonObject) -> None:
         request = self._connection.request("jp/interrupt", {"turn": TOKEN, **params})
@@ -174,13 +179,12 @@ class Session:
 
     # The conversation.
 
-    async def _converse(self, build_params: Callable[[], Awaitable[JsonObject | None]]) -> Ending:
+    async def _converse(self, build_params: Callable[[], Awaitable[JsonObject]]) -> Ending:
         try:
             await self._initialize()
-            params = await build_params()
-            if params is None:
-                return _nothing_to_ask()
-            return await self._query(params)
+            return await self._query(await build_params())
+        except CannotAsk as problem:
+            return problem.ending
         except RequestError as error:
             self._presenter.error(error.error)
             return self._forced(report.ending_of_error(error))
@@ -206,9 +210,7 @@ class Session:
         self._presenter.began()
         self._presenter.doing("working")
         interactive: JsonObject = {} if self._questions is not None else {"interactive": False}
-        request = self._connection.request(
-            "jp/query", {**params, **interactive, "partialResultToken": TOKEN}
-        )
+        request = self._connection.request("jp/query", {**params, **interactive, "partialResultToken": TOKEN})
         self._query_id = request.id
         answer = await request.answer
         raw: JsonObject = answer if isinstance(answer, Mapping) else {}
@@ -216,17 +218,13 @@ class Session:
             result = read(QueryResult, raw, "jp/query")
         except InvalidParams as problem:
             raise WireBroken(f"the server's answer makes no sense: {problem}") from None
-        self._presenter.result(raw, result.text)
-        for notice in result.notices:
-            self._presenter.notice(Say(notice_line(notice.level, plain(notice.text)), notice.level))
+        self._presenter.result(raw, result)
         ending = report.ending_of_result(result)
-        says = (*ending.says, report.summary(result, asyncio.get_running_loop().time() - began))
-        return self._forced(Ending(ending.exit_code, says, ending.draft))
+        summary = report.summary(result, asyncio.get_running_loop().time() - began)
+        return self._forced(replace(ending, summary=summary))
 
     def _forced(self, ending: Ending) -> Ending:
-        if self._forced_code is None:
-            return ending
-        return Ending(self._forced_code, ending.says, ending.draft)
+        return ending if self._forced_code is None else replace(ending, exit_code=self._forced_code)
 
     async def _close(self) -> None:
         """End the server as an editor does, so that it finishes what runs beside the turn."""
@@ -260,7 +258,7 @@ class Session:
             case "$/progress":
                 value = params.get("value")
                 if params.get("token") == TOKEN and isinstance(value, Mapping):
-                    self._on_chunk(cast("JsonObject", value))
+                    self._on_chunk(value)
             case "jp/notice" | "window/showMessage":
                 self._on_notice(params)
             case "$/cancelRequest" if self._questions is not None:
@@ -280,7 +278,9 @@ class Session:
                 items = params.get("items")
                 count = len(items) if isinstance(items, list) else 0
                 self._connection.respond(request_id, [None] * count)
-            case "window/workDoneProgress/create" | "client/registerCapability" | "client/unregisterCapability":
+            case (
+                "window/workDoneProgress/create" | "client/registerCapability" | "client/unregisterCapability"
+            ):
                 self._connection.respond(request_id, None)
             case _:
                 self._connection.refuse(request_id, METHOD_NOT_FOUND, f"jp-lsp query has no {method}")
@@ -292,15 +292,16 @@ class Session:
 
     def _on_notice(self, params: JsonObject) -> None:
         text = params.get("text", params.get("message"))
-        level = params.get("level")
-        shown: NoticeLevel = "info"
-        if level in {"warning", "error"}:
-            shown = cast("NoticeLevel", level)
-        elif (number := params.get("type")) in _MESSAGE_LEVELS:
-            shown = _MESSAGE_LEVELS[number]
         if isinstance(text, str) and text.strip():
-            self._presenter.notice(Say(notice_line(shown, plain(text)), shown))
+            self._presenter.notice(_level(params), text)
 
 
-def _nothing_to_ask() -> Ending:
-    return report.ending_of_result(QueryResult(outcome="empty_query", persisted=False))
+def _level(params: JsonObject) -> NoticeLevel:
+    """Read how much a message matters, by our word or by LSP's number."""
+    match params.get("level"), params.get("type"):
+        case ("error", _) | (_, 1):
+            return "error"
+        case ("warning", _) | (_, 2):
+            return "warning"
+        case _:
+            return "info"

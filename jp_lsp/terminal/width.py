@@ -65,7 +65,9 @@ def advance(column: int | None, text: str, columns: int) -> int | None:
         if character in _JOINERS or _is_regional(character):
             return None
         if character == "\t":
-            column = min((column // _TAB + 1) * _TAB, columns - 1) if column < columns else column
+            if column == columns:
+                return None  # terminals disagree
+            column = min((column // _TAB + 1) * _TAB, columns - 1)
             continue
         width = character_width(character)
         column = column + width if column + width <= columns else width

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.tools.decision import Decision, DecisionId
+from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.turn.failure import QueryError
 from jp_lsp.turn.inputs import AttemptId, SavePoint
 from jp_lsp.turn.outcome import QueryResult

@@ -1,10 +1,9 @@
 """JSON that a model wrote: the arguments of a call, and structured values (query pipeline 2.3)."""
 
-import json
 import re
 from collections.abc import Mapping
-from typing import NoReturn
 
+from jp_lsp.conversation.json_text import from_untrusted_text
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.turn.surrogates import join_surrogates_within
 
@@ -48,14 +47,7 @@ def _without_fence(text: str) -> str:
 
 
 def _parse(text: str) -> JsonValue:
-    try:
-        return join_surrogates_within(json.loads(text, parse_constant=_refuse_constant))
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    return join_surrogates_within(from_untrusted_text(text))
 
 
 def _name_of(value: object) -> str:

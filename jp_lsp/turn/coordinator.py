@@ -11,9 +11,9 @@ Which inputs a phase accepts stands in `phase.ACCEPTS`; here stands what they do
 from typing import assert_never
 
 from jp_lsp.conversation.sanitize import sanitize
+from jp_lsp.tools.decision import DecisionId
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
-from jp_lsp.tools.decision import DecisionId
 from jp_lsp.turn.failure import FailureKind, QueryError, StreamFailure
 from jp_lsp.turn.inputs import (
     Answered,

@@ -7,8 +7,8 @@ from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
-from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.tools.decision import DecisionId
+from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.turn.failure import QueryError
 from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.stream_event import StreamEvent, Usage

@@ -12,11 +12,11 @@ from jp_lsp.conversation.event import ChatRequest, ConversationEvent, ToolCallRe
 from jp_lsp.conversation.interruption import INTERRUPTED_KEY
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.cycle import ResilientCycle
-from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.failure import NOTICE_WORDS, StreamFailure
 from jp_lsp.turn.inputs import (
     Instant,

@@ -8,6 +8,7 @@ neighbour's name is fixed: whoever writes holds the conversation's lock.
 import errno
 import hashlib
 import os
+import stat
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -45,12 +46,16 @@ def digest(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-def stamp_of(path: Path) -> Stamp | None:
-    """Give the stamp of a regular file; `None` where there is none."""
+def stamp_of(path: Path | str) -> Stamp | None:
+    """Give the stamp of a regular file; `None` where there is none.
+
+    A link is none either: in a workspace that came from elsewhere it may lead to any file of the user's.
+    """
     try:
-        return Stamp.of(path.stat())
+        status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    return Stamp.of(status) if stat.S_ISREG(status.st_mode) else None
 
 
 def read_file(path: Path) -> tuple[bytes, FileState]:
@@ -92,7 +97,8 @@ def write_file(path: Path, data: bytes) -> Stamp:
 def _stamp_if_equal(path: Path, data: bytes) -> Stamp | None:
     """Compare sizes first: a stream that grew need not be read to know that it differs."""
     try:
-        if path.is_symlink() or path.stat().st_size != len(data):
+        present = stamp_of(path)
+        if present is None or present.size != len(data):
             return None
         found, state = read_file(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -112,8 +118,10 @@ def make_folder(path: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Make the content of a file durable that somebody else wrote."""
-    with path.open("rb+") as file:
+    """Make the content of a file durable that somebody else wrote, where the system can do that."""
+    if sys.platform == "win32":  # it would have to be open for writing
+        return
+    with path.open("rb") as file:
         os.fsync(file.fileno())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jp_lsp.conversation.ids import ConversationId, deciseconds_of
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.workspace.atomic import Stamp, read_file
+from jp_lsp.workspace.atomic import Stamp, read_file, stamp_of
 from jp_lsp.workspace.folders import METADATA, Root
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
@@ -81,12 +81,12 @@ class _Shelf:
 
     def stamp(self, conversation: ConversationId) -> Stamp | None:
         """Give the stamp of the metadata; a folder that was renamed meanwhile is looked for again."""
-        stamp = self._stamp(self.names[conversation])
+        stamp = stamp_of(self._path(self.names[conversation]))
         if stamp is None:
             folder = self.root.folder_of(conversation, is_archived=self._is_archived)
             if folder is not None and folder.name != self.names[conversation]:
                 self.names[conversation] = folder.name
-                stamp = self._stamp(folder.name)
+                stamp = stamp_of(self._path(folder.name))
         return stamp
 
     def metadata(self, conversation: ConversationId, stamp: Stamp) -> Metadata | str:
@@ -103,13 +103,8 @@ class _Shelf:
         self._parsed[name] = (state.stamp, parsed)
         return parsed
 
-    def _stamp(self, name: str) -> Stamp | None:
-        try:
-            return Stamp.of(os.stat(self._path(name)))  # thousands of times, so without `Path`
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-
     def _path(self, name: str) -> str:
+        """Give a path as text: it is asked for thousands of times, and `Path` takes its time."""
         return f"{self._prefix}{os.sep}{name}{os.sep}{METADATA}"
 
 

@@ -36,16 +36,24 @@ class Lock:
     _descriptor: int | None
 
     def release(self) -> None:
-        """Remove the file and unlock, in this order; a second call does nothing."""
+        """Remove the file and unlock, in this order where that is possible; a second call does nothing."""
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None
+        if sys.platform == "win32":  # an open file cannot be removed there
+            os.close(descriptor)
+            self._remove_file()
+            return
+        try:
+            self._remove_file()
+        finally:
+            os.close(descriptor)
+
+    def _remove_file(self) -> None:
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
             _log.warning("the lock file %s stays behind: %s", self.path, error)
-        finally:
-            os.close(descriptor)
 
 
 def lock_path(roots: Roots, conversation: ConversationId) -> Path:
@@ -63,7 +71,7 @@ def acquire(path: Path, now: Timestamp, session: str | None = None) -> Lock | No
     """
     make_folder(path.parent)
     for _ in range(_ATTEMPTS):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             if not _try_lock(descriptor, path):
                 os.close(descriptor)
@@ -81,7 +89,7 @@ def acquire(path: Path, now: Timestamp, session: str | None = None) -> Lock | No
 def is_locked(path: Path) -> bool:
     """Tell whether somebody holds the lock; a file that cannot be opened counts as held."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDWR)
     except FileNotFoundError:
         return False
     except OSError:
@@ -145,4 +153,4 @@ def _write_note(descriptor: int, now: Timestamp, session: str | None) -> None:
     note = {"pid": os.getpid(), **({} if session is None else {"session": session})}
     note["acquired_at"] = now.rfc3339().replace("Z", "+00:00")
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, json.dumps(note, separators=(",", ":")).encode(), 0)
+    os.write(descriptor, json.dumps(note, separators=(",", ":")).encode())

@@ -23,6 +23,9 @@ Presence = Literal["user_local", "projected", "external"]
 ManagedFile: TypeAlias = tuple[RootName, str]
 """A root and a file name: folders change their names, so a path would not do."""
 
+LARGEST_FILE = 1 << 29
+"""Bytes; a larger file is not read, so that nobody fills our memory with one."""
+
 _ATTEMPTS = 50
 
 _log = logging.getLogger(__name__)
@@ -76,10 +79,16 @@ def read_conversation(
 
 
 def presence_of(roots: Roots, conversation: ConversationId) -> Presence | None:
-    """Tell where a live conversation is; `None` if nowhere."""
-    in_silo = roots.silo is not None and roots.silo.folder_of(conversation) is not None
-    in_workspace = roots.workspace.folder_of(conversation) is not None
-    return _presence(in_silo=in_silo, in_workspace=in_workspace)
+    """Tell where a live conversation is; `None` if nowhere.
+
+    Nowhere is what two looks found: a single one may miss a folder that is just being renamed.
+    """
+    for _ in range(2):
+        found = {root.name for root in roots.in_reading_order if root.folder_of(conversation) is not None}
+        presence = _presence(in_silo="silo" in found, in_workspace="workspace" in found)
+        if presence is not None:
+            return presence
+    return None
 
 
 def _presence(*, in_silo: bool, in_workspace: bool) -> Presence | None:
@@ -90,6 +99,9 @@ def _presence(*, in_silo: bool, in_workspace: bool) -> Presence | None:
 
 def _read_once(folders: Mapping[RootName, Path]) -> Reading:
     before = _stamps(folders)
+    for (root, name), stamp in before.items():
+        if stamp.size > LARGEST_FILE:
+            raise UnreadableError(f"{name} in {folders[root]} is larger than {LARGEST_FILE >> 20} MiB")
     contents: dict[ManagedFile, bytes] = {}
     states: dict[ManagedFile, FileState] = {}
     for (root, name), stamp in before.items():

@@ -12,6 +12,7 @@ from functools import partial
 
 from anyio import to_thread
 
+from jp_lsp.conversation import json_text
 from jp_lsp.conversation.ids import (
     ConversationId,
     conversation_id,
@@ -105,7 +106,7 @@ class DiskStore:
         """Mint an id and lock it; nothing but the lock is on disk before the first save.
 
         Raises:
-            Refusal: no lock could be made.
+            Refusal: no lock could be made, or the configuration holds what no file can, such as an infinity.
         """
         return await to_thread.run_sync(partial(self._create, base_config, local=local, persist=persist))
 
@@ -147,6 +148,10 @@ class DiskStore:
         return DiskConversation(writer, stream, lock, now=self._now, is_made_here=False)
 
     def _create(self, base_config: JsonObject, *, local: bool, persist: bool) -> OpenConversation:
+        try:
+            json_text.to_text(base_config)
+        except ValueError as error:
+            raise Refusal("config_invalid", f"The configuration cannot be stored: {error}.") from error
         conversation, lock = self._mint_conversation(is_locked=persist)
         stream = ConversationStream(
             created_at(conversation), base_config, mint=self._mint, newer_format=self._newer_format

@@ -203,6 +203,16 @@ async def test_a_future_may_be_given_instead_of_a_coroutine(client: MemoryClient
     assert client.take_one()["result"] == "there"
 
 
+async def test_a_synchronous_handler_that_finds_its_work_cancelled(client: MemoryClient) -> None:
+    gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    gone.cancel()
+    client.protocol.register_method("jp/gone", None, lambda _params: gone.result())
+    client.request(1, "jp/gone")
+    assert client.take_one()["error"]["code"] == -32800
+    client.notify("jp/gone")
+    assert client.take() == []
+
+
 async def test_our_own_requests_are_not_cancelled_by_the_client(client: MemoryClient) -> None:
     pending = client.protocol.send_request_raw("jp/prompt", {})
     client.cancel(pending.id)

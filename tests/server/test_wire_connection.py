@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -139,6 +139,7 @@ async def test_exit_while_shutdown_still_saves() -> None:
     host.hook_gate.set()
     assert await host.serving == 0
     assert host.happened == ["closing shutdown", "saved"]
+    assert [message["id"] for message in host.written()] == [1, 2], "what comes behind `exit` is not heard"
 
 
 async def test_work_that_does_not_end_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
@@ -206,19 +207,21 @@ async def test_the_first_reason_counts() -> None:
 async def test_a_second_signal_ends_the_process_at_once() -> None:
     closed: list[object] = []
     left: list[int] = []
+
+    async def until(condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10):
+            while not condition():
+                await asyncio.sleep(0)
+
     with handle_signals(lambda *reason: closed.append(reason), leave_now=left.append):
         os.kill(os.getpid(), signal.SIGTERM)
-        while not closed:
-            await asyncio.sleep(0)
+        await until(lambda: bool(closed))
         assert left == []
         os.kill(os.getpid(), signal.SIGINT)
-        while not left:
-            await asyncio.sleep(0)
+        await until(lambda: left == [130])
         os.kill(os.getpid(), signal.SIGQUIT)
-        while len(left) < 2:
-            await asyncio.sleep(0)
+        await until(lambda: left == [130, 131])
     assert closed == [(ClosingReason.SIGTERM, 143)]
-    assert left == [130, 131]
 
 
 # TCP.

@@ -37,8 +37,8 @@ class RecordingFrontend:
     ) -> None:
         self.configured = {"display": display, "conversation": conversation, "model": model}
 
-    def publish(self, shown: Shown) -> None:
-        self.shown.append(shown)
+    def publish(self, what: Shown) -> None:
+        self.shown.append(what)
 
     async def ready(self) -> None:
         await self.is_ready.wait()

@@ -7,8 +7,9 @@ each request gets, in order:
         ...  # server.url
     assert server.requests[0].json() == {...}
 
-A `Reply` is a status, headers and steps: bytes to send, `Hold` to wait for the test, `Delay` to take some time,
-`RESET` to break the connection. After the last step the reply ends as its framing demands. Requests beyond the script get 500.
+A `Reply` is a status, headers and steps: bytes to send, `Hold` to wait for the test, `Delay` to take some
+time, `RESET` to break the connection. After the last step the reply ends as its framing demands. Requests
+beyond the script get 500.
 """
 
 import json

@@ -19,10 +19,10 @@ from jp_lsp.conversation.event import (
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.coordinator import TurnCoordinator
-from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.inputs import (
     Answered,

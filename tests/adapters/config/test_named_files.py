@@ -29,7 +29,7 @@ def test_all_roots_count_and_the_users_copy_is_on_top(roles: Any, value_of: Valu
 
 
 def test_within_a_root_the_first_load_path_wins(roles: Any, value_of: Value):
-    roles.workspace('assistant.name = "first"', "cfg/reviewer.yaml".replace("yaml", "json5").replace("json5", "toml"))
+    roles.workspace('assistant.name = "first"', "cfg/reviewer.toml")
     assert value_of("assistant.name", "reviewer") == "first"
 
 

@@ -8,7 +8,7 @@ import base64
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +49,15 @@ from jp_lsp.ports.provider import (
 from jp_lsp.providers.anthropic.adapter import ERRORS as ANTHROPIC_ERRORS
 from jp_lsp.providers.anthropic.encode import encode as encode_anthropic
 from jp_lsp.providers.anthropic.exchange import MessagesExchange
-from jp_lsp.providers.chat import llamacpp, lmstudio
+from jp_lsp.providers.chat import compatible, llamacpp, lmstudio
 from jp_lsp.providers.chat.dialect import Dialect
 from jp_lsp.providers.chat.encode import encode as encode_chat
 from jp_lsp.providers.chat.exchange import ChatExchange
 from jp_lsp.providers.exchange import Exchange
+from jp_lsp.providers.failure import VendorErrors
 from jp_lsp.providers.http import RefusedResponse, is_stream
 from jp_lsp.tools.definition import NamedTool, Parameter, ToolChoice, ToolDefinition
+from jp_lsp.turn.builder import EventBuilder
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import (
     Completed,
@@ -103,6 +105,22 @@ EXCHANGES: Mapping[str, Callable[[CycleRequest], Exchange]] = {
     "anthropic": _anthropic,
     "llamacpp": _chat(llamacpp.DIALECT),
     "lmstudio": _chat(lmstudio.DIALECT),
+}
+
+
+def _decoding_dialect(provider: str, **differences: Any) -> Dialect:
+    """The decoding half of a vendor of the family that has no encoder yet."""
+    return replace(
+        compatible.DIALECT, provider=provider, errors=VendorErrors(provider), scans_tags=False, **differences
+    )
+
+
+DECODERS: Mapping[str, Callable[[CycleRequest], Exchange]] = {
+    **EXCHANGES,
+    # These show that a vendor's way of streaming is data: nothing in the decoder knows them.
+    "cerebras": _chat(_decoding_dialect("cerebras", reuses_indices=True)),
+    "deepseek": _chat(_decoding_dialect("deepseek")),
+    "xai": _chat(_decoding_dialect("xai")),
 }
 
 
@@ -405,6 +423,44 @@ def _reason(reason: object) -> Json:
 
 def _with_metadata(event: Json, metadata: Mapping[str, Any]) -> Json:
     return {**event, "metadata": dict(metadata)} if metadata else event
+
+
+def built(events: Iterable[StreamEvent]) -> list[Json]:
+    """Feed events to the event builder and give what it stores, and the end, as the recordings write it."""
+    builder = EventBuilder()
+    result: list[Json] = []
+    for event in events:
+        stored: list[ConversationEvent] = []
+        match event:
+            case TextPart() | ToolCallStart() | ToolCallArguments():
+                builder.accept(event)
+            case Flush(index, metadata):
+                stored = builder.flush(index, metadata, CREATED_AT)
+            case Finished(reason):
+                if isinstance(reason, Refused):
+                    builder.clear()
+                stored = builder.finish(CREATED_AT)
+            case _:
+                pass
+        result += [_entry(item) for item in stored]
+        if isinstance(event, Finished):
+            result.append(to_json(event))
+    return result
+
+
+def _entry(event: ConversationEvent) -> Json:
+    match event.kind:
+        case MessageResponse(text):
+            entry = {"type": "chat_response", "kind": "message", "message": text}
+        case ReasoningResponse(text):
+            entry = {"type": "chat_response", "kind": "reasoning", "reasoning": text}
+        case StructuredResponse(data):
+            entry = {"type": "chat_response", "kind": "structured", "data": data}
+        case ToolCallRequest(call_id, name, arguments):
+            entry = {"type": "tool_call_request", "id": call_id, "name": name, "arguments": arguments}
+        case kind:
+            raise AssertionError(f"a provider cannot say {kind}")
+    return _with_metadata(entry, event.metadata)
 
 
 def joined(events: Iterable[Json]) -> list[Json]:

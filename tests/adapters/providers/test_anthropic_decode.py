@@ -106,7 +106,14 @@ def test_reasons_to_stop(reason: str | None, finish: Json) -> None:
 def test_an_open_call_is_never_flushed() -> None:
     half = [block_start(1, type="tool_use", id="t", name="write_note", input={}),
             block_delta(1, "input_json_delta", partial_json='{"te')]  # fmt: skip
-    start = {"type": "part", "index": 1, "kind": "tool_call", "stage": "start", "id": "t", "name": "write_note"}
+    start = {
+        "type": "part",
+        "index": 1,
+        "kind": "tool_call",
+        "stage": "start",
+        "id": "t",
+        "name": "write_note",
+    }
     arguments = {"type": "part", "index": 1, "kind": "tool_call", "stage": "arguments", "text": '{"te'}
     assert decode(*SAID, *half, {"type": "message_stop"}) == [*HI, start, arguments, COMPLETED]
     assert decode(*SAID, *half) == [*HI, start, arguments, failure("transient")]
@@ -167,7 +174,12 @@ def test_an_endless_event_ends_the_stream() -> None:
 
 def test_usage_is_the_last_that_was_told() -> None:
     decoder = MessagesDecoder(ERRORS)
-    begun = {"input_tokens": 5, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 3, "output_tokens": 1}
+    begun = {
+        "input_tokens": 5,
+        "cache_read_input_tokens": 20,
+        "cache_creation_input_tokens": 3,
+        "output_tokens": 1,
+    }
     decoder.feed(sse({"type": "message_start", "message": {"usage": begun}}, *SAID))
     assert decoder.usage == Usage(28, 1, 20)
     decoder.feed(sse(*stop(output_tokens=9)))

@@ -110,7 +110,10 @@ def test_call_ids_are_made_fit_and_unique() -> None:
     )  # fmt: skip
     uses = [block["id"] for message in sent for block in message["content"] if block["type"] == "tool_use"]
     results = [
-        block["tool_use_id"] for message in sent for block in message["content"] if block["type"] == "tool_result"
+        block["tool_use_id"]
+        for message in sent
+        for block in message["content"]
+        if block["type"] == "tool_result"
     ]
     assert uses == ["a_b_1", "a_b_1_2", "call", "a_b_1_3"]
     assert results == ["a_b_1_2", "a_b_1", "call", "a_b_1_3", "never_asked"]
@@ -142,7 +145,10 @@ def test_attachments_stand_before_the_first_words() -> None:
             "source": {
                 "type": "content",
                 "content": [
-                    {"type": "image", "source": {"type": "base64", "media_type": "image/webp", "data": "Ag=="}}
+                    {
+                        "type": "image",
+                        "source": {"type": "base64", "media_type": "image/webp", "data": "Ag=="},
+                    }
                 ],
             },
             "title": "i.webp",
@@ -180,7 +186,10 @@ def test_models_without_prefill_are_asked_to_go_on(prefill: bool | None) -> None
 @pytest.mark.requirement("F17")
 def test_models_with_prefill_write_on_without_thinking() -> None:
     result = encoded(
-        user("Hello"), says("Half a sen \n"), of=claude("claude-sonnet-4-5", prefill=True), reasoning=Effort("high")
+        user("Hello"),
+        says("Half a sen \n"),
+        of=claude("claude-sonnet-4-5", prefill=True),
+        reasoning=Effort("high"),
     )
     assert result.body["messages"] == [HELLO, assistant(text("Half a sen"))]
     assert result.body["thinking"] == {"type": "disabled"}
@@ -202,7 +211,11 @@ def test_thinking_in_the_open_message_becomes_text(prefill: bool) -> None:
 @pytest.mark.requirement("F18")
 def test_thinking_before_a_tool_round_trip_stays_native() -> None:
     sent = messages(
-        user("Hello"), thinks("hm", anthropic_thinking_signature="s"), calls("a"), returns("a"), of=claude(prefill=False)
+        user("Hello"),
+        thinks("hm", anthropic_thinking_signature="s"),
+        calls("a"),
+        returns("a"),
+        of=claude(prefill=False),
     )
     assert sent[1]["content"][0] == {"type": "thinking", "thinking": "hm", "signature": "s"}
     assert sent[-1]["role"] == "user"
@@ -292,7 +305,9 @@ def test_interleaved_thinking_may_take_the_whole_window() -> None:
 def test_an_unknown_output_limit_is_named() -> None:
     result = encoded(of=model("anthropic/claude-new-9", reasoning=Unsupported()))
     assert result.body["max_tokens"] == 2048
-    assert result.warnings == ("the output limit of anthropic/claude-new-9 is not known: 2048 tokens are used",)
+    assert result.warnings == (
+        "the output limit of anthropic/claude-new-9 is not known: 2048 tokens are used",
+    )
 
 
 @pytest.mark.parametrize(
@@ -300,7 +315,12 @@ def test_an_unknown_output_limit_is_named() -> None:
     [
         ("claude-haiku-4-5", "off", {"temperature": 0.5, "top_k": 9}, {"temperature": 0.5, "top_k": 9}),
         ("claude-haiku-4-5", "off", {"temperature": 0.5, "top_p": 0.9}, {"temperature": 0.5}),
-        ("claude-3-5-haiku-20241022", "off", {"temperature": 0.5, "top_p": 0.9}, {"temperature": 0.5, "top_p": 0.9}),
+        (
+            "claude-3-5-haiku-20241022",
+            "off",
+            {"temperature": 0.5, "top_p": 0.9},
+            {"temperature": 0.5, "top_p": 0.9},
+        ),
         ("claude-haiku-4-5", None, {"temperature": 0.5}, {}),
         ("claude-haiku-4-5", None, {"temperature": 1.0, "top_k": 9}, {"temperature": 1.0}),
         ("claude-haiku-4-5", None, {"top_p": 0.94}, {}),
@@ -347,7 +367,11 @@ def test_tools() -> None:
             "type": "custom",
             "name": "one",
             "description": "Runs one.",
-            "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+            "input_schema": {
+                "type": "object",
+                "properties": {"path": {"type": "string"}},
+                "required": ["path"],
+            },
         },
         {
             "type": "custom",
@@ -400,7 +424,9 @@ def test_a_choice_without_tools_is_not_sent() -> None:
      (Adaptive(False, True, True), "off", True), (Unsupported(), None, False)],
 )  # fmt: skip
 def test_thinking_models_are_nudged_instead_of_forced(reasoning: Any, wish: Any, is_owed: bool) -> None:
-    result = encoded(tools=TOOLS, choice=NamedTool("two"), of=claude(reasoning=reasoning), reasoning=wish, system=["S"])
+    result = encoded(
+        tools=TOOLS, choice=NamedTool("two"), of=claude(reasoning=reasoning), reasoning=wish, system=["S"]
+    )
     body: Any = result.body
     assert body["tool_choice"]["type"] == ("auto" if is_owed else "tool")
     assert (result.owed is not None) is is_owed
@@ -416,7 +442,12 @@ MARK = {"type": "ephemeral", "ttl": "5m"}
 
 def marks(body: Any) -> list[str]:
     """Say where marks are."""
-    found = [f"message {block['type']}" for m in body["messages"] for block in m["content"] if "cache_control" in block]
+    found = [
+        f"message {block['type']}"
+        for m in body["messages"]
+        for block in m["content"]
+        if "cache_control" in block
+    ]
     found += [f"system {i}" for i, block in enumerate(body.get("system", [])) if "cache_control" in block]
     found += [f"tool {block['name']}" for block in body.get("tools", []) if "cache_control" in block]
     return [*found, *(["request"] if "cache_control" in body else [])]
@@ -452,7 +483,9 @@ def test_there_are_never_more_than_four_marks(events: Any, cache: int, expected:
     assert marks(body) == expected
 
 
-@pytest.mark.parametrize(("seconds", "ttl"), [(1, "5m"), (300, "5m"), (1799, "5m"), (1800, "1h"), (3600, "1h")])
+@pytest.mark.parametrize(
+    ("seconds", "ttl"), [(1, "5m"), (300, "5m"), (1799, "5m"), (1800, "1h"), (3600, "1h")]
+)
 def test_how_long_the_cache_lives(seconds: int, ttl: str) -> None:
     assert encoded(cache=CachePolicy(seconds)).body["cache_control"] == {"type": "ephemeral", "ttl": ttl}
 
@@ -502,7 +535,9 @@ def test_a_model_that_cannot_enforce_a_schema_is_asked_in_words() -> None:
     result = encoded(of=claude(reasoning=Unsupported(), structured_output=False), schema={"type": "object"})
     assert "output_config" not in result.body
     assert "JSON schema" in repr(result.body["system"])
-    assert result.warnings == ("anthropic/claude-haiku-4-5 cannot enforce a schema: it is only asked to keep to it",)
+    assert result.warnings == (
+        "anthropic/claude-haiku-4-5 cannot enforce a schema: it is only asked to keep to it",
+    )
 
 
 @pytest.mark.parametrize(
@@ -552,11 +587,15 @@ def test_schemas_are_made_fit(schema: Any, expected: Any) -> None:
 
 _SCHEMAS = st.recursive(
     st.fixed_dictionaries({"type": st.sampled_from(["string", "object", "array", "integer"])}),
-    lambda inner: st.dictionaries(
-        st.sampled_from(["items", "additionalProperties", "not", "format", "minItems", "x"]), inner, max_size=3
-    )
-    | st.builds(lambda a: {"type": "object", "properties": {"a": a}}, inner)
-    | st.builds(lambda a: {"anyOf": [a]}, inner),
+    lambda inner: (
+        st.dictionaries(
+            st.sampled_from(["items", "additionalProperties", "not", "format", "minItems", "x"]),
+            inner,
+            max_size=3,
+        )
+        | st.builds(lambda a: {"type": "object", "properties": {"a": a}}, inner)
+        | st.builds(lambda a: {"anyOf": [a]}, inner)
+    ),
     max_leaves=8,
 )
 
@@ -578,10 +617,18 @@ def test_every_object_of_a_schema_is_closed(schema: Any) -> None:
 
 def test_what_is_given_is_not_changed() -> None:
     asked = request(
-        user("Hello"), calls("a", x=1), returns("a"), attachments=[TextAttachment("a", "b")], tools=TOOLS, system=["S"]
+        user("Hello"),
+        calls("a", x=1),
+        returns("a"),
+        attachments=[TextAttachment("a", "b")],
+        tools=TOOLS,
+        system=["S"],
     )
     before = repr(asked)
-    one, other = encode(asked), encode(replace(asked, parameters=replace(asked.parameters, cache=CachePolicy(0))))
+    one, other = (
+        encode(asked),
+        encode(replace(asked, parameters=replace(asked.parameters, cache=CachePolicy(0)))),
+    )
     assert repr(asked) == before
     assert marks(one.body)
     assert not marks(other.body)

@@ -201,7 +201,9 @@ def test_what_the_assistant_did_in_a_row_is_one_message() -> None:
 
 @pytest.mark.requirement("R184")
 def test_a_continued_answer_runs_on_and_separate_ones_are_paragraphs() -> None:
-    sent = messages(user("Hello"), thinks("a"), says("Half a sen"), says("tence."), thinks("b"), says("Next."), HELLO_USER)
+    sent = messages(
+        user("Hello"), thinks("a"), says("Half a sen"), says("tence."), thinks("b"), says("Next."), HELLO_USER
+    )
     assert sent[1] == assistant(reasoning_content="a\n\nb", content="Half a sentence.\n\nNext.")
 
 
@@ -209,7 +211,9 @@ HELLO_USER = user("Hello")
 
 
 def test_structured_answers_stay_apart() -> None:
-    sent = messages(user("Hello"), event(StructuredResponse({"a": 1})), event(StructuredResponse([2])), HELLO_USER)
+    sent = messages(
+        user("Hello"), event(StructuredResponse({"a": 1})), event(StructuredResponse([2])), HELLO_USER
+    )
     assert sent[1] == assistant(content='{"a":1}\n\n[2]')
 
 

@@ -1,6 +1,6 @@
 """Every recorded and constructed exchange decodes to its events and encodes to its body, however it is cut."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +8,12 @@ import pytest
 
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.replay import (
+    DECODERS,
     EXCHANGES,
     Cut,
     Json,
     at_random,
+    built,
     comparable,
     each_byte,
     in_two,
@@ -29,15 +31,17 @@ SMALL = 3_000
 
 SEEDS = range(6)
 
+OUT_OF_ORDER = {"cerebras/tool_call_stream[1]"}
+"""Recorded streams that break the contract: here reasoning comes back on an index that was flushed. What is
+stored of them in which order is not promised (query pipeline 2.4).
+"""
 
-def _recordings() -> list[Path]:
-    return [path for provider in EXCHANGES for path in shared_files(f"recordings/{provider}/**/*.json")]
 
-
-def _steps(*kinds: str, with_bodies: bool = False) -> list[Any]:
+def _steps(providers: Iterable[str], *kinds: str, with_bodies: bool = False) -> list[Any]:
     return [
         pytest.param(path, number, id=f"{recording['provider']}/{recording['case']}[{number}]")
-        for path in _recordings()
+        for provider in providers
+        for path in shared_files(f"recordings/{provider}/**/*.json")
         for recording in [load(path)]
         for number, step in enumerate(recording["steps"])
         if step["kind"] in kinds and (not with_bodies or all(_bodies(recording, step)))
@@ -67,26 +71,30 @@ def _cuts(answers: list[Json]) -> Iterator[tuple[str, Cut]]:
 @pytest.mark.shared
 @pytest.mark.requirement("R1", "R20", "R257", "R258", "T09", "F01", "F04", "F11")
 @pytest.mark.parametrize("crlf", [False, True], ids=["lf", "crlf"])
-@pytest.mark.parametrize(("path", "number"), _steps("chat"))
+@pytest.mark.parametrize(("path", "number"), _steps(DECODERS, "chat"))
 def test_bodies_decode_to_the_recorded_events(path: Path, number: int, crlf: bool) -> None:
     recording = load(path)
     step = recording["steps"][number]
+    step_name = f"{recording['provider']}/{recording['case']}[{number}]"
     answers = _answers(recording, step)
     is_free = "split_points_free" in recording.get("flags", [])
     expected = recording["expected_events"][number]
     request = request_of(recording, step)
+    is_lawful = step_name not in OUT_OF_ORDER
+    flushed = recording["expected_flushed"][number] if "expected_flushed" in recording and is_lawful else None
     for name, cut in _cuts(answers):
-        played = play(EXCHANGES[recording["provider"]](request), answers, cut, crlf=crlf)
+        played = play(DECODERS[recording["provider"]](request), answers, cut, crlf=crlf)
         events = [to_json(event) for event in played.events]
         if is_free:
             events, expected = joined(events), joined(expected)
         assert events == expected, name
-        assert violations(played.events) == [], name
+        assert (violations(played.events) == []) is is_lawful, name
+        assert flushed is None or built(played.events) == flushed, name
 
 
 @pytest.mark.shared
 @pytest.mark.requirement("R44", "R275", "F22", "F26")
-@pytest.mark.parametrize(("path", "number"), _steps("chat", "encode_request", with_bodies=True))
+@pytest.mark.parametrize(("path", "number"), _steps(EXCHANGES, "chat", "encode_request", with_bodies=True))
 def test_requests_encode_to_the_recorded_bodies(path: Path, number: int) -> None:
     recording = load(path)
     step = recording["steps"][number]

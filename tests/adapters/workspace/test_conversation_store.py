@@ -114,8 +114,9 @@ async def test_a_conversation_is_created_saved_and_continued(bench: Bench) -> No
     assert lines(copy.stream.events()) == ["turn", "user: hi", "message: ho"]
 
 
+@pytest.mark.requirement("D7", "R277")
 async def test_without_a_save_nothing_is_stored(bench: Bench) -> None:
-    """Neither creating, nor appending, nor letting go saves anything (D7)."""
+    """Neither creating, nor appending, nor letting go saves anything."""
     conversation = await bench.store.create(BASE, local=False, persist=True)
     ask(conversation.stream, "hi")
     await conversation.release()
@@ -240,7 +241,7 @@ class TestSaving:
         assert len((await bench.again().copy(ID)).stream.events()) == 4
         await conversation.release()
 
-    @pytest.mark.requirement("R16")
+    @pytest.mark.requirement("D6")
     async def test_a_rollback_is_durable_with_the_next_save(self, bench: Bench) -> None:
         conversation = await make(bench, release=False)
         mark = len(conversation.stream)

@@ -14,6 +14,7 @@ from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.store import StoreError
 from jp_lsp.workspace.open_conversation import DiskConversation
+from jp_lsp.workspace.reading import LARGEST_FILE
 from jp_lsp.workspace.store import DiskStore
 from tests.support.streams import Raw, at, compaction, file_text, lines, message, raw, turn, user
 from tests.support.workspaces import ID, Place, fill, make_old, states, tree
@@ -471,6 +472,12 @@ class TestFailures:
         with pytest.raises(StoreError, match="no recovery copy could be written to"):
             await conversation.save_recovery_copy()
 
+    async def test_a_configuration_that_no_file_can_hold_is_refused(self, place: Place) -> None:
+        with pytest.raises(Refusal, match="The configuration cannot be stored: inf cannot be") as refused:
+            await place.store().create({"temperature": float("inf")}, local=False, persist=True)
+        assert refused.value.error.code == "config_invalid"
+        assert tree(place.silo / "locks") == []
+
     async def test_a_lock_that_cannot_be_made_is_refused(self, place: Place) -> None:
         store = place.store()
         (place.silo / "locks").write_text("in the way", encoding="utf-8")
@@ -580,6 +587,18 @@ class TestFinding:
         (place.storage / "conversations").mkdir()
         (place.storage / "conversations" / NAME).symlink_to(outside)
         assert await place.store().find(ID) is False
+        other = fill(place.storage, "5", turn())
+        (other / "base_config.json").unlink()
+        (other / "base_config.json").symlink_to(outside / "base_config.json")
+        with pytest.raises(Refusal, match=r"base_config\.json is missing"):
+            await place.store().copy(ConversationId("jp-c5"))
+
+    async def test_a_file_that_is_too_large_to_be_one_is_not_read(self, place: Place) -> None:
+        folder = fill(place.storage, NAME, turn())
+        os.truncate(folder / "events.json", LARGEST_FILE + 1)
+        place.has_silo = False  # or the copy of the first run would take its time
+        with pytest.raises(Refusal, match=r"events.json in .* is larger than 512 MiB"):
+            await place.store().open(ID)
 
 
 @pytest.mark.requirement("R219", "R35")

@@ -38,14 +38,29 @@ NAMES = [
 ]
 
 
-@pytest.fixture
-def roots(tmp_path: Path) -> Roots:
+def opened_copy(folder: Path) -> Roots:
     """A copy of the workspace that can be written, with the times of its files, opened for the first time."""
-    copy = tmp_path / "project"
+    copy = folder / "project"
     shutil.copytree(shared_path("real-workspace"), copy)
     for path in (copy, *copy.rglob("*")):
         path.chmod(path.stat().st_mode | stat.S_IWUSR)
-    return open_roots(copy, tmp_path / "data", START)
+    return open_roots(copy, folder / "data", START)
+
+
+@pytest.fixture(scope="module")
+def shared_roots(tmp_path_factory: pytest.TempPathFactory) -> Roots:
+    """For tests that only read."""
+    return opened_copy(tmp_path_factory.mktemp("real"))
+
+
+@pytest.fixture
+def reader(shared_roots: Roots) -> DiskStore:
+    return DiskStore(shared_roots, now=lambda: START)
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> Roots:
+    return opened_copy(tmp_path)
 
 
 @pytest.fixture
@@ -92,9 +107,9 @@ def visible_hash(stream: ConversationStream) -> tuple[int, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.requirement("R219", "R38")
-async def test_the_facts_hold(store: DiskStore, name: str) -> None:
+async def test_the_facts_hold(reader: DiskStore, name: str) -> None:
     facts = facts_of(name)
-    copy = await store.copy(id_of(name))
+    copy = await reader.copy(id_of(name))
     stream = copy.stream
     assert counts(stream) == [facts["loaded_entries"], facts["loaded_events"], facts["loaded_turns"]]
     assert len({entry.id for entry in stream.entries}) == len(stream)
@@ -106,9 +121,9 @@ async def test_the_facts_hold(store: DiskStore, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_the_folder_name_follows_from_the_title(store: DiskStore, name: str) -> None:
+async def test_the_folder_name_follows_from_the_title(reader: DiskStore, name: str) -> None:
     title = facts_of(name)["title"]
-    assert (await store.copy(id_of(name))).title == title  # type: ignore[attr-defined]
+    assert (await reader.copy(id_of(name))).title == title  # type: ignore[attr-defined]
     assert directory_name(id_of(name), title) == name
 
 
@@ -160,10 +175,10 @@ async def test_a_conversation_goes_on_and_old_entries_keep_their_text(
         assert folder.name == f"{name.partition('-')[0]}-another-title"
 
 
-async def test_listing_and_validation_find_all_of_it_in_order(store: DiskStore, roots: Roots) -> None:
-    live, archived = await store.summaries(), await store.summaries(is_archived=True)
+async def test_listing_and_validation_find_all_of_it_in_order(reader: DiskStore, shared_roots: Roots) -> None:
+    live, archived = await reader.summaries(), await reader.summaries(is_archived=True)
     assert [each.id for each in live] == [id_of(name) for name in NAMES if not facts_of(name)["archived"]]
     assert [each.id for each in archived] == [id_of(name) for name in NAMES if facts_of(name)["archived"]]
     assert [each.problem for each in (*live, *archived)] == [None] * len(NAMES)
     assert {each.presence for each in live} == {"projected"}
-    assert validate(roots, START) == []
+    assert validate(shared_roots, START) == []

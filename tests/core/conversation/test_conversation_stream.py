@@ -16,6 +16,7 @@ from jp_lsp.conversation.event import (
     TurnStart,
 )
 from jp_lsp.conversation.ids import CallId, EventId, counting_event_ids, event_ids
+from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.conversation.stream import ConversationStream
 from tests.support.streams import (
     at,
@@ -114,6 +115,12 @@ def test_what_no_file_can_hold_is_refused_and_changes_nothing() -> None:
         stream.append(event(StructuredResponse(float("nan"))))
     with pytest.raises(ValueError, match="inf"):
         stream.append_config_delta({"x": float("inf")}, at(0))
+    deep: JsonValue = []
+    for _ in range(2000):
+        deep = [deep]
+    for kind in (StructuredResponse(deep), ToolCallRequest(CallId("c"), "t", {"x": deep})):
+        with pytest.raises(ValueError, match="nested too deep"):
+            stream.append(ConversationEvent(at(0), kind))
     assert (stream.events_text(), stream.revision, len(stream.events())) == (*before, 1)
 
 

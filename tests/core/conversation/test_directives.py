@@ -80,6 +80,7 @@ def test_a_directive_is_read(stored: Raw, meaning: Directive) -> None:
     ("stored", "problem"),
     [
         (delta(op="replace"), "'op' 'replace'"),
+        (delta(op=["apply"]), "'op' .* is neither"),
         (delta(delta=None), "'delta' must be an object, not null"),
         (raw("compaction", from_turn=0), "'to_turn' is missing"),
         (compaction(-1, 0), "'from_turn' must be an integer from 0 on"),

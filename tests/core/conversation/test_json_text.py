@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jp_lsp.conversation.json_text import from_text, replace_surrogates, to_text
+from jp_lsp.conversation.json_text import DEEPEST, from_text, from_untrusted_text, replace_surrogates, to_text
 from jp_lsp.conversation.json_value import JsonValue
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text()
@@ -86,6 +86,35 @@ def test_text_without_surrogates_is_given_back_as_it_is() -> None:
 def test_only_strict_json_is_read(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         from_text(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("1e999", "out of range"),
+        ("{", "Expecting"),
+        ("[" * 115 + "]" * 115, "deep"),
+        ('{"a":' * 115 + "1" + "}" * 115, "deep"),
+    ],
+)
+def test_what_a_model_wrote_must_fit_into_a_file(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        from_untrusted_text(text)
+
+
+@pytest.mark.parametrize("text", ['"x"', "1.5", "null", '{"a": [{"b": "c"}]}', "[" * 100 + "]" * 100])
+def test_what_fits_is_read(text: str) -> None:
+    assert to_text(from_untrusted_text(text)) == json.dumps(json.loads(text), indent=2)
+
+
+def test_a_file_is_never_deeper_than_others_can_read() -> None:
+    value: JsonValue = []
+    for _ in range(DEEPEST + 1):
+        value = [value]
+    with pytest.raises(ValueError, match="nested too deep"):
+        to_text(value)
+    assert isinstance(value, list)
+    to_text(value[0])
 
 
 def test_a_value_nested_too_deep_is_refused() -> None:

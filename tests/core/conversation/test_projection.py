@@ -271,4 +271,4 @@ def test_many_compactions_of_many_turns_stay_cheap() -> None:
         return time.process_time() - begun
 
     cost(100)
-    assert min(cost(2000) for _ in range(3)) < 4 * min(cost(1000) for _ in range(3))
+    assert min(cost(1000) for _ in range(3)) < 4 * min(cost(500) for _ in range(3))

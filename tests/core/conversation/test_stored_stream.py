@@ -41,6 +41,7 @@ FOREIGN: list[JsonValue] = [
     {"type": "later"},
     {"no": "type"},
     {"type": 7},
+    {"type": {"nested": []}},
     "a string",
     None,
     [1, {}],
@@ -264,4 +265,4 @@ def test_loading_costs_twice_as_much_for_twice_as_many_entries() -> None:
         return time.process_time() - begun
 
     cost(1000)
-    assert min(cost(20_000) for _ in range(3)) < 3.5 * min(cost(10_000) for _ in range(3))
+    assert min(cost(20_000) for _ in range(2)) < 3.5 * min(cost(10_000) for _ in range(2))

@@ -63,7 +63,7 @@ def test_only_what_providers_may_see_is_shown() -> None:
     assert seen(*entries) == ["user: u", "reasoning: r", "message: m"]
 
 
-@pytest.mark.requirement("R16", "F18")
+@pytest.mark.requirement("R16")
 def test_the_copy_is_repaired_and_projected() -> None:
     entries = [
         message("before"),
@@ -91,6 +91,7 @@ def test_the_copy_is_repaired_and_projected() -> None:
 class TestPairing:
     """Responses stand behind their cycle in the order of the requests, matched within a turn and by count."""
 
+    @pytest.mark.requirement("D8", "R16")
     @pytest.mark.parametrize(
         ("entries", "expected"),
         [
@@ -184,8 +185,14 @@ class TestPairing:
         assert not waiting
 
 
+def test_reasoning_without_text_keeps_its_place_for_the_sake_of_its_metadata() -> None:
+    signature = {"anthropic_redacted_thinking": "c2ln", "anthropic_thinking_signature": "4oCm"}
+    (_, kept) = thread_of(turn(), user("u"), reasoning("", metadata={**signature})).events
+    assert kept.event.metadata == {"anthropic_redacted_thinking": "sig", "anthropic_thinking_signature": "…"}
+
+
 class TestHint:
-    @pytest.mark.requirement("R62", "F03")
+    @pytest.mark.requirement("R62", "D16")
     def test_it_is_added_to_the_last_request_of_the_copy_only(self) -> None:
         entries = [turn(), user("u"), message("m"), turn(), user("v"), call("a"), result("a")]
         assert seen(*entries, hint="Answer.") == [

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.markdown import documents, pieces, words
 
 from jp_lsp.render.block_event import Block, BlockEvent, Slice, Tail
 from jp_lsp.render.blocks import BlockBuffer
 from jp_lsp.render.region import BlockRegion, settle
+from tests.support.markdown import documents, pieces, words
 
 
 def events_of(parts: list[str]) -> list[BlockEvent]:

@@ -1,0 +1,110 @@
+"""`jp-lsp`: reads the command line and hands over. Each command imports what it needs, when it is chosen."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from jp_lsp import __version__
+from jp_lsp.terminal.arguments import parse, query_options
+
+_FAILED = 1
+_INTERRUPTED = 130
+
+
+def main() -> int:
+    """Do what the command line says, and give the exit code."""
+    try:
+        arguments = parse(sys.argv[1:], __version__)
+        return _COMMANDS[arguments.command](arguments)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from jp_lsp.server.startup import quick_start
+
+    with quick_start():
+        from jp_lsp.app import serve
+        from jp_lsp.serve_options import ServeOptions
+        from jp_lsp.server.stdio import StandardStreamsMissing
+    options = ServeOptions(
+        tcp=arguments.tcp,
+        allow_remote=arguments.allow_remote,
+        log_level=arguments.log_level,
+        log_file=arguments.log_file,
+    )
+    if options.tcp is None and sys.stdin is not None and sys.stdin.isatty():
+        _say(
+            'jp-lsp is a language server: it waits for an editor here. To ask something: jp-lsp query "..."; '
+            "for more: jp-lsp --help. Ctrl+C ends it."
+        )
+    try:
+        serve(options)
+    except (StandardStreamsMissing, ValueError) as error:
+        _say(f"error: {error}")
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        _say(f"error: the server cannot be started: {error.strerror}{where}")
+    return _FAILED
+
+
+def _query(arguments: argparse.Namespace) -> int:
+    from jp_lsp.terminal.query_command import Surroundings, run, server_command
+
+    options = query_options(arguments)
+    command = server_command(is_verbose=options.is_verbose)
+    return run(options, Surroundings(__version__, Path.cwd(), os.environ, command))
+
+
+def _init(arguments: argparse.Namespace) -> int:
+    from jp_lsp.doctor import init_workspace
+
+    return _print_lines(*init_workspace(arguments.folder.absolute(), arguments.model))
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from jp_lsp.doctor import diagnose, report_lines
+
+    diagnosis = diagnose(arguments.folder.absolute(), os.environ, home=Path.home())
+    return _print_lines(report_lines(diagnosis), 0 if diagnosis.is_ready else _FAILED)
+
+
+def _local(arguments: argparse.Namespace) -> int:
+    from jp_lsp.terminal.local_command import run
+    from jp_lsp.workspace.locate import user_data_folder
+
+    return run(arguments, user_data_folder(os.environ, platform=sys.platform, home=Path.home()))
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from jp_lsp.protocol.export import run
+
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    return run(arguments.root, arguments.check)
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "serve": _serve,
+    "query": _query,
+    "init": _init,
+    "doctor": _doctor,
+    "local": _local,
+    "export": _export,
+}
+
+
+def _print_lines(lines: list[str], exit_code: int) -> int:
+    for line in lines:
+        print(line)
+    return exit_code
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

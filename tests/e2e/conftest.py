@@ -1,0 +1,42 @@
+"""A vendor, a user and a server, shared by the tests of a module that leave them as they found them."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+
+from tests.support.chat_vendor import ChatVendor
+from tests.support.jp_client import JpClient
+from tests.support.jp_server import JpServer, initialized_server
+from tests.support.user_folders import UserFolders
+
+
+@pytest.fixture(scope="module")
+def shared_vendor() -> Iterator[ChatVendor]:
+    with ChatVendor() as vendor:
+        yield vendor
+
+
+@pytest.fixture
+def vendor(shared_vendor: ChatVendor) -> Iterator[ChatVendor]:
+    """The vendor, without plans and memories of earlier tests; all answers that a test plans must be fetched."""
+    shared_vendor.forget()
+    yield shared_vendor
+    assert not shared_vendor.has_plans, "an answer was planned that nobody asked for"
+
+
+@pytest.fixture(scope="module")
+def user(tmp_path_factory: pytest.TempPathFactory, shared_vendor: ChatVendor) -> UserFolders:
+    return UserFolders(tmp_path_factory.mktemp("user"), shared_vendor.url)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def server(user: UserFolders) -> AsyncIterator[JpServer]:
+    """A server with an editor that knows standard LSP and no more."""
+    async with initialized_server(user) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: JpServer) -> JpClient:
+    return server.client
