@@ -1,7 +1,6 @@
 """`jp-lsp`: reads the command line and hands over. Each command imports what it needs, when it is chosen."""
 
 import argparse
-import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -80,6 +79,8 @@ def _local(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
+    import logging
+
     from jp_lsp.protocol.export import run
 
     logging.basicConfig(level=logging.INFO, format="%(message)s")

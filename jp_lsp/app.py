@@ -8,7 +8,7 @@ import os
 import random
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from jp_lsp.serve_options import ServeOptions
 from jp_lsp.server.app import build_server
@@ -17,7 +17,9 @@ from jp_lsp.server.process import run_and_leave
 from jp_lsp.server.stdio import take_standard_streams
 from jp_lsp.server.transport import serve_stdio, serve_tcp
 from jp_lsp.server.wire import JpLanguageServer
-from jp_lsp.server.workplace import ClientPlace, Workplace
+
+if TYPE_CHECKING:
+    from jp_lsp.server.workplace import ClientPlace, Workplace
 
 MAX_JITTER = 0.5
 """Seconds that a computed retry delay is lengthened by at most."""
@@ -28,7 +30,7 @@ def make_server() -> JpLanguageServer:
     return build_server(_make_workplace, lambda: random.uniform(0, MAX_JITTER))
 
 
-def _make_workplace(client: ClientPlace) -> Workplace:
+def _make_workplace(client: "ClientPlace") -> "Workplace":
     from jp_lsp.place import Place  # here, so that a start does not pay for it
 
     return Place(client, os.environ, Path.home())

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, cast
 from jp_lsp.config.complete import complete_table
 from jp_lsp.config.keys_providers import DEFAULT_STARTUP_TIMEOUT
 from jp_lsp.config.kind import FreeJson, Key, Kind, Leaf, Misfit, Table, map_of
-from jp_lsp.config.problem import Report, dotted
+from jp_lsp.config.problem import Finding, Report, dotted
 from jp_lsp.config.read import read_table
 from jp_lsp.config.scalars import boolean, choice, real, text, whole
 from jp_lsp.config.value import Partial, Value, entries_of, value_at
@@ -325,9 +325,7 @@ def read_server_settings(raw: JsonValue) -> ReadSettings:
     report = Report()
     sent = _nested(_jp_section(raw))
     tree = complete_table(SERVER_SCHEMA, read_table(SERVER_SCHEMA, sent, report))
-    warnings = [
-        f"The setting `jp.{dotted(found.path)}` is not used: {found.text}." for found in report.findings
-    ]
+    warnings = [_warning(finding) for finding in report.findings]
     servers: dict[str, HttpServer] = {}
     for name, entry in entries_of(value_at(tree, ("mcp", "http"))).items():
         server = entries_of(entry)
@@ -336,6 +334,12 @@ def read_server_settings(raw: JsonValue) -> ReadSettings:
             continue
         servers[name] = _http_server(server)
     return ReadSettings(_settings(tree, servers), tuple(warnings))
+
+
+def _warning(finding: Finding) -> str:
+    name = f"The setting `jp.{dotted(finding.path)}`"
+    is_unknown = finding.severity == "warning"
+    return f"{name} {finding.text}" if is_unknown else f"{name} is not used: {finding.text}."
 
 
 def _jp_section(raw: JsonValue) -> JsonObject:

@@ -105,10 +105,14 @@ class QueryHost:
         runner = self.find(token, conversation)
         if runner is not None:
             return runner.press(press)
-        if token is not None:
-            self._latched = {token: (press, self._around().clock.now().monotonic)}
-            return PressReport("latched", Phase.IDLE)
-        return PressReport("none", Phase.IDLE)
+        if token is None:
+            return PressReport("none", Phase.IDLE)
+        try:
+            now = self._around().clock.now().monotonic
+        except Refusal:  # where no query can run, none is on the way
+            return PressReport("none", Phase.IDLE)
+        self._latched = {token: (press, now)}
+        return PressReport("latched", Phase.IDLE)
 
     async def close(self, *, is_client_gone: bool, budget: float) -> None:
         """End every query with its content stored, within `budget` seconds; then `serve` returns."""

@@ -15,6 +15,7 @@ from jp_lsp.conversation.json_value import JsonObject, JsonValue
 
 _EMPTY_OBJECT: JsonObject = {}
 _EMPTY_LIST: Sequence[JsonValue] = ()
+_MOST_LEVELS = 100
 
 
 def parse_json(text: str | bytes) -> JsonValue:
@@ -37,11 +38,28 @@ def parse_json(text: str | bytes) -> JsonValue:
 
 
 def encode_json(value: JsonValue) -> bytes:
-    """Write compact UTF-8 JSON; half a surrogate pair, which UTF-8 cannot hold, becomes a question mark."""
+    """Write compact UTF-8 JSON, whatever the value holds.
+
+    Half a surrogate pair, which UTF-8 cannot hold, becomes a question mark. What is nested more deeply than
+    anybody reads is replaced: one such value in a conversation must not make every later request fail.
+    """
     try:
         return orjson.dumps(value)
-    except TypeError:  # a lone surrogate or an integer beyond 64 bits
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    except TypeError:  # a lone surrogate, an integer beyond 64 bits, or deep nesting
+        pass
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        text = json.dumps(_without_depths(value, _MOST_LEVELS), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
+
+
+def _without_depths(value: JsonValue, levels: int) -> JsonValue:
+    if levels == 0 and isinstance(value, dict | list):
+        return "(nested too deeply)"
+    if isinstance(value, dict):
+        return {name: _without_depths(item, levels - 1) for name, item in as_object(value).items()}
+    return [_without_depths(item, levels - 1) for item in value] if isinstance(value, list) else value
 
 
 def compact_json(value: JsonValue) -> str:

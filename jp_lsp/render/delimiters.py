@@ -2,7 +2,7 @@
 
 Closers are matched as they come, which is what CommonMark's algorithm does outside of brackets. Within
 brackets nobody knows yet whether a link will come of them, so a closer there looks no further back than the
-bracket, and an opener there stays open behind it. Both can only make the answer "still open" more frequent.
+bracket; `inline` gives up where that might matter.
 """
 
 import unicodedata
@@ -58,8 +58,16 @@ class DelimiterStack:
         """The place of the first open run."""
         return self._openers[0].start if self._openers else None
 
-    def add(self, character: str, start: int, size: int, before: str, after: str, bottom: int) -> None:
-        """Take a whole run with its neighbours; closers look back no further than to index `bottom`."""
+    def drop_from(self, bottom: int) -> None:
+        """Forget the openers from index `bottom` on; the link around them is complete."""
+        del self._openers[bottom:]
+
+    def add(self, character: str, start: int, size: int, before: str, after: str, bottom: int) -> bool:
+        """Take a whole run with its neighbours; closers look back no further than to index `bottom`.
+
+        Returns:
+            Whether there is a run further back that it might have closed.
+        """
         can_open, can_close = flanking(character, before, after)
         count = size
         while can_close and count:
@@ -75,6 +83,7 @@ class DelimiterStack:
                 del self._openers[index]
         if can_open and count:
             self._openers.append(Opener(character, start + size - count, count, size, can_close))
+        return can_close and count > 0 and any(opener.character == character for opener in self._openers[:bottom])
 
     def _find(self, character: str, count: int, size: int, can_open: bool, bottom: int) -> int | None:
         for index in range(len(self._openers) - 1, bottom - 1, -1):

@@ -26,7 +26,7 @@ _SIZE_MAX = 4096
 class TagReader:
     """Reads one construct that starts with `<`; it is given the text behind that character."""
 
-    __slots__ = ("_pieces", "_quote", "_size", "_terminator", "verdict")
+    __slots__ = ("_kept", "_pieces", "_quote", "_size", "_terminator", "verdict")
 
     def __init__(self) -> None:
         self.verdict: Verdict = "open"
@@ -34,6 +34,7 @@ class TagReader:
         self._size = 1
         self._quote = ""
         self._terminator = ""
+        self._kept = ""
 
     @property
     def last(self) -> str:
@@ -69,7 +70,6 @@ class TagReader:
         character = text[position]
         if character == "?":
             self._terminator = "?>"
-            self._pieces = ["<?"]
             return position + 1
         if not ((character.isascii() and character.isalpha()) or character in "/!"):
             self.verdict = "text"
@@ -81,7 +81,8 @@ class TagReader:
         head = "".join(self._pieces)
         if head == _COMMENT:
             self._terminator = "-->"
-            self._pieces = ["<!--"]
+            # `<!-->` is whole already.
+            self._kept = "--"
         elif head == _CDATA:
             self._terminator = "]]>"
         elif _DECLARATION.match(head):
@@ -93,15 +94,13 @@ class TagReader:
     def _until_terminator(self, text: str, position: int) -> int:
         # Only the end of what was read matters from here on, so nothing else is kept.
         overlap = len(self._terminator) - 1
-        kept = self._pieces[-1][-overlap:] if overlap and len(self._pieces) > 1 else ""
-        window = kept + text[position:]
+        window = self._kept + text[position:]
         found = window.find(self._terminator)
         if found < 0:
-            self._pieces = ["<", window[-max(overlap, 1) :]]
+            self._kept = window[-overlap:] if overlap else ""
             return len(text)
         self.verdict = "tag"
-        self._pieces.append(">")
-        return position + found + len(self._terminator) - len(kept)
+        return position + found + len(self._terminator) - len(self._kept)
 
     def _in_quotes(self, text: str, position: int) -> int:
         found = text.find(self._quote, position)

@@ -23,7 +23,6 @@ _SPECIAL = re.compile(r"[`*_~^\[\]<\\!]")
 _AMBIGUOUS = re.compile(r"[`*_~^\[\]<\\]")
 _BACKTICKS = re.compile("`+")
 _TARGET_STOP = re.compile(r"""[()\\"'<>]""")
-_LABEL_STOP = re.compile(r"[\[\]\\]")
 _TARGET = re.compile(
     r"""(?:<(?:[^<>\n\\]|\\.)*>|(?!<)[^\s\x00-\x1f\x7f]*)"""
     r"""(?:\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?\Z""",
@@ -39,6 +38,7 @@ class _Bracket:
     """An open `[`, or `![` of an image.
 
     `may_link` is false once a link was made inside it, `is_doubtful` true once there may have been one.
+    `has_closer` is true when emphasis outside of it may end in it.
     """
 
     start: int
@@ -46,6 +46,7 @@ class _Bracket:
     bottom: int
     may_link: bool = True
     is_doubtful: bool = False
+    has_closer: bool = False
 
 
 class InlineTracker:
@@ -190,8 +191,11 @@ class InlineTracker:
             return end
         is_footnote = self._run == "^" and self._before == "["
         if not is_footnote:
-            bottom = self._brackets[-1].bottom if self._brackets else 0
-            self._delimiters.add(self._run, self._start, self._count, self._before, text[end], bottom)
+            bracket = self._brackets[-1] if self._brackets else None
+            bottom = bracket.bottom if bracket is not None else 0
+            closes = self._delimiters.add(self._run, self._start, self._count, self._before, text[end], bottom)
+            if bracket is not None and closes:
+                bracket.has_closer = True
         self._back_to_text(self._run)
         self._check_limit()
         return end
@@ -233,18 +237,41 @@ class InlineTracker:
 
     def _after_bracket(self, text: str, position: int) -> int:
         closed = self._closed
-        if closed is None or not closed.may_link or text[position] not in "([":
-            self._may_have_linked()
-            self._closed = None
-            self._back_to_text("]")
-            return position
-        self._target = []
-        self._target_size = 0
-        self._depth = 0
-        self._quote = ""
-        self._skips = False
-        self._mode = self._in_target if text[position] == "(" else self._in_label
-        return position + 1
+        if closed is not None and closed.may_link and text[position] == "(":
+            self._target = []
+            self._target_size = 0
+            self._depth = 0
+            self._quote = ""
+            self._skips = False
+            self._mode = self._in_target
+            return position + 1
+        self._back_to_text("]")
+        self._end_bracket(is_link=False)
+        if closed is not None and text[position] == "[" and self._mode == self._text:
+            # Perhaps `[text][label]`, which must not be cut in the middle.
+            self._start = closed.start
+            self._open_bracket(is_image=False)
+            return position + 1
+        return position
+
+    def _end_bracket(self, *, is_link: bool) -> None:
+        """Settle what the brackets just closed mean for what is open in them and around them."""
+        closed, self._closed = self._closed, None
+        if closed is None:
+            return
+        if is_link:
+            self._delimiters.drop_from(closed.bottom)
+            if not closed.is_image:
+                # There are no links in links: what encloses this one stays text.
+                for bracket in self._brackets:
+                    bracket.may_link = bracket.may_link and bracket.is_image
+            return
+        # They are a link all the same if their text is defined somewhere.
+        for bracket in self._brackets:
+            bracket.is_doubtful = True
+        if closed.has_closer or (closed.may_link and len(self._delimiters) > closed.bottom):
+            self._start = closed.start
+            self._give_up()
 
     def _in_target(self, text: str, position: int) -> int:
         """Read `(target "title")` up to its closing parenthesis."""
@@ -290,42 +317,13 @@ class InlineTracker:
     def _end_target(self, target: str) -> None:
         if self._mode == self._until_the_end:
             return
-        closed = self._closed
         is_valid = _TARGET.match(target.strip()) is not None
-        is_doubtful = closed is not None and closed.is_doubtful
-        if (is_doubtful or not is_valid) and _AMBIGUOUS.search(target):
+        is_link = is_valid and self._closed is not None and not self._closed.is_doubtful
+        if not is_link and _AMBIGUOUS.search(target):
             self._give_up()
             return
-        if not is_valid or is_doubtful:
-            self._may_have_linked()
-        elif closed is not None and not closed.is_image:
-            # There are no links in links: what encloses this one stays text.
-            for bracket in self._brackets:
-                bracket.may_link = bracket.may_link and bracket.is_image
-        self._closed = None
         self._back_to_text(")")
-
-    def _may_have_linked(self) -> None:
-        """Note that the brackets just closed are a link if their text is defined somewhere."""
-        for bracket in self._brackets:
-            bracket.is_doubtful = True
-
-    def _in_label(self, text: str, position: int) -> int:
-        """Read `[label]` behind the text of a link."""
-        found = _LABEL_STOP.search(text, position)
-        if found is None:
-            return self._take_target(text[position:], len(text))
-        self._take_target(text[position : found.start()], found.end())
-        if self._mode == self._until_the_end:
-            return found.end()
-        if found[0] != "]" or _AMBIGUOUS.search("".join(self._target)):
-            # Whether the label is defined anywhere is not known, so its text may be live.
-            self._give_up()
-        else:
-            self._may_have_linked()
-            self._closed = None
-            self._back_to_text("]")
-        return found.end()
+        self._end_bracket(is_link=is_link)
 
     # Tags, autolinks, comments.
 

@@ -15,12 +15,12 @@ from lsprotocol import types
 from jp_lsp import __version__
 from jp_lsp.server.lifecycle import ClosingReason
 from jp_lsp.server.wire import JpLanguageServer
-from jp_lsp.server.workplace import ClientPlace, Workplace
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from jp_lsp.server.session import Session
+    from jp_lsp.server.workplace import ClientPlace, Workplace
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ SENDS = ("jp/prompt", "jp/chunk", "jp/notice", "jp/conversationChanged")
 
 
 def build_server(
-    make_workplace: Callable[[ClientPlace], Workplace], jitter: Callable[[], float]
+    make_workplace: "Callable[[ClientPlace], Workplace]", jitter: Callable[[], float]
 ) -> JpLanguageServer:
     """Build the server of one client.
 
@@ -76,7 +76,7 @@ class _Client:
     def __init__(
         self,
         server: JpLanguageServer,
-        make_workplace: Callable[[ClientPlace], Workplace],
+        make_workplace: "Callable[[ClientPlace], Workplace]",
         jitter: Callable[[], float],
     ) -> None:
         self._server = server

@@ -234,17 +234,6 @@ class ToolCoordinator:
 
         return self._step(at, again)
 
-    def ask_again(self, decision: DecisionId) -> list[ToolAction]:
-        """Put an open question once more, after a menu was in its place."""
-        found = self.open_questions.pop(decision, None)
-        if found is None:
-            return []
-        call, topic = found
-        self._out = []
-        self._out.append(actions.CloseQuestion(decision, "superseded"))
-        self._ask(call, topic, call.phase)
-        return self._out
-
     # Deciding whether to run.
 
     def _decide(self, call: Call) -> None:

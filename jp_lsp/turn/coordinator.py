@@ -251,7 +251,6 @@ class TurnCoordinator(CycleMachine):
         verdict = judge_press(
             self.phase, count, self._options.interrupt, has_menu=has_menu, can_prompt=can_prompt
         )
-        self._answer_press(verdict.handled)
         match verdict.then:
             case "nothing":
                 pass
@@ -269,6 +268,7 @@ class TurnCoordinator(CycleMachine):
                 self._end_now(Outcome.INTERRUPTED)
             case "kill":
                 self._end_now(Outcome.KILLED)
+        self._answer_press(verdict.handled)
 
     def _end_now(self, outcome: Outcome) -> None:
         """End the query without a further question; a forced end does not wait for the last save."""
@@ -287,11 +287,11 @@ class TurnCoordinator(CycleMachine):
         if choice not in choices_in(self.phase):
             self._answer_press("none")
             return
-        self._answer_press("action")
         self._close_decisions("superseded")
         self._reply_came_from_menu = False
         self._interrupt()
         self._choose(choice, text)
+        self._answer_press("action")
 
     def _interrupt(self) -> None:
         """Hold the stream, if there is one; gaps and an open menu stay as they are."""
@@ -425,4 +425,6 @@ class TurnCoordinator(CycleMachine):
             self._stop(Outcome.INTERRUPTED)
 
     def _answer_press(self, handled: Handled) -> None:
-        self.last_press = PressReport(handled, self.phase, choices_in(self.phase))
+        """Tell where the press has led; where it meant nothing, also what would have meant something."""
+        allowed = choices_in(self.phase) if handled == "none" else ()
+        self.last_press = PressReport(handled, self.phase, allowed)

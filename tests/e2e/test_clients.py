@@ -257,7 +257,7 @@ async def test_a_cancelled_request_tells_what_was_kept(
         await turn.result()
     assert getattr(caught.value, "code", None) == -32800
     data: Any = getattr(caught.value, "data", None)
-    assert (data.code, data.outcome, data.partialSaved) == ("cancelled", "stopped", True)
+    assert (data["code"], data["outcome"], data["partialSaved"]) == ("cancelled", "stopped", True)
     assert user.story(conversation)[-1] == "message: First.\n\n"
     assert editor.values[turn.token][-1]["type"] == "turn_end"
 

@@ -102,7 +102,9 @@ class FakeServer:
         if method == "jp/query":
             self._token = params["partialResultToken"]
         if method in {"initialize", "shutdown"}:
-            self._send({"id": message["id"], "result": {"capabilities": {}} if method == "initialize" else None})
+            self._send(
+                {"id": message["id"], "result": {"capabilities": {}} if method == "initialize" else None}
+            )
         if method == "exit":
             sys.exit(0)
         return message

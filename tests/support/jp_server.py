@@ -8,7 +8,6 @@ from typing import Any
 
 from tests.support.jp_client import PATIENCE, JpClient
 from tests.support.user_folders import UserFolders
-from tests.support.wire_process import ROOT
 
 _ALARMS = ("ERROR", "CRITICAL", "Traceback", "Error in", "never retrieved", "never awaited", "Exception ")
 _STREAM_LIMIT = 64 * 1024
@@ -16,13 +15,6 @@ _STREAM_LIMIT = 64 * 1024
 
 def serve_command(*options: str) -> list[str]:
     """The command line that serves; `options` such as `--tcp`, `127.0.0.1:0`."""
-    if not (ROOT / "jp_lsp" / "__main__.py").exists():
-        tcp = "('127.0.0.1', 0)" if "--tcp" in options else "None"
-        return [
-            sys.executable,
-            "-c",
-            f"from jp_lsp.app import serve; from jp_lsp.serve_options import ServeOptions; serve(ServeOptions(tcp={tcp}))",
-        ]
     return [sys.executable, "-m", "jp_lsp", "serve", *options]
 
 

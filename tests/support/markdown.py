@@ -83,7 +83,9 @@ lines = st.one_of(
     st.tuples(st.sampled_from(_INDENTS), st.sampled_from(_STARTS), words).map("".join),
     st.integers(20, 60).map(lambda count: "some longer prose " * count),
 )
-documents = st.tuples(st.lists(lines, max_size=14).map("\n".join), st.sampled_from(("", "\n", "\n\n"))).map("".join)
+documents = st.tuples(st.lists(lines, max_size=14).map("\n".join), st.sampled_from(("", "\n", "\n\n"))).map(
+    "".join
+)
 
 
 @st.composite

@@ -34,7 +34,7 @@ class Question:
 
     def press(self, title: str | None) -> None:
         """Press a button; `None` closes the message."""
-        assert title is None or title in self.titles
+        assert title is None or title in self.titles, f"there is no {title!r} among {self.titles}"
         self.pressed.set_result(None if title is None else types.MessageActionItem(title))
 
 
@@ -46,8 +46,9 @@ class StockClient(LanguageClient):
         register_lsp_features(self)
         self.kind = kind
         self.values: dict[int | str, list[Any]] = defaultdict(list)
-        self.questions: asyncio.Queue[Question] = asyncio.Queue()
+        self.asked: list[Question] = []
         self.order: list[str] = []
+        self._looked_at = 0
         self._news = asyncio.Event()
         # The library keeps the first handler of a method.
         self.protocol.fm.features.pop(types.PROGRESS)
@@ -77,6 +78,9 @@ class StockClient(LanguageClient):
 
     async def end(self) -> None:
         """End the server as this editor does; its log must be clean."""
+        for question in self.asked:
+            if not question.pressed.done():
+                question.press(None)
         await self.shutdown_session()
         await self.stop()
         await self.log.finished()
@@ -93,9 +97,14 @@ class StockClient(LanguageClient):
         return await self.call("jp/query", asked, request_id)
 
     async def question(self) -> Question:
-        """Wait for the next message request."""
+        """Wait for a message request that was not looked at yet."""
+        number = self._looked_at
+        self._looked_at += 1
         async with asyncio.timeout(PATIENCE):
-            return await self.questions.get()
+            while len(self.asked) <= number:
+                self._news.clear()
+                await self._news.wait()
+        return self.asked[number]
 
     async def wait_for_chunk(self, token: str, kind: str) -> Any:
         """Wait for a chunk of a type."""
@@ -124,6 +133,11 @@ class StockClient(LanguageClient):
         self.values[params.token].append(params.value)
         self._news.set()
 
+    def take_question(self, question: Question) -> None:
+        """Show a message request."""
+        self.asked.append(question)
+        self._news.set()
+
 
 def _take_progress(client: StockClient, params: types.ProgressParams) -> None:
     client.take_value(params)
@@ -133,5 +147,5 @@ async def _take_question(
     client: StockClient, params: types.ShowMessageRequestParams
 ) -> types.MessageActionItem | None:
     question = Question(params)
-    client.questions.put_nowait(question)
+    client.take_question(question)
     return await question.pressed

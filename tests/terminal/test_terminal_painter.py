@@ -51,6 +51,11 @@ CASES = {
         [Write("x" * 20), ShowStatus("| 1 s"), Write("y")],
         [("answer", "x" * 20), ("screen", "\r\n| 1 s\r\x1b[J"), ("answer", "y")],
     ),
+    "a line that was full and is over does not end twice": (
+        PLAIN,
+        [Write("x" * 20), ShowStatus("| 1 s"), Write("\ny")],
+        [("answer", "x" * 20), ("screen", "\r\n| 1 s\r\x1b[J"), ("answer", "y")],
+    ),
     "a status is cut to the width": (
         PLAIN,
         [ShowStatus("s" * 30)],
@@ -222,7 +227,9 @@ STEP = st.one_of(
 
 
 @given(st.integers(4, 25), st.lists(STEP, max_size=20))
-def test_whatever_comes_and_goes_only_the_text_stays(columns: int, steps: list[Write | ShowStatus | str]) -> None:
+def test_whatever_comes_and_goes_only_the_text_stays(
+    columns: int, steps: list[Write | ShowStatus | str]
+) -> None:
     """Text with any number of statuses and questions in between looks like the text alone."""
     painter = Painter(PLAIN, columns)
     terminal, alone = TerminalEmulator(columns), TerminalEmulator(columns)

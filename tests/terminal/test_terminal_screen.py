@@ -207,7 +207,14 @@ def test_operations(show: Show, values: list[JsonObject], expected: list[Operati
 
 @pytest.mark.parametrize(
     "value",
-    [{"type": "hologram", "class": "durable"}, {"type": "text", "class": "durable", "md": 3}, {}, [], None, "x"],
+    [
+        {"type": "hologram", "class": "durable"},
+        {"type": "text", "class": "durable", "md": 3},
+        {},
+        [],
+        None,
+        "x",
+    ],
 )
 def test_what_is_not_known_is_ignored(value: Any) -> None:
     assert read_chunk(value) is None
@@ -258,7 +265,7 @@ def shown(show: Show, *, reasoning: Thoughts = "hidden") -> str:
         *view.tool_call("c1", "ls", {"path": "."}),
         *view.tool_result("c1", "a.txt\n"),
         *view.part("reasoning", "One file."),
-        *view.part("message", "There is\none file:\n\n```\na.txt\n```\n"),
+        *view.part("message", "There is\none file:\n\n- a.txt\n"),
         *view.turn_end("completed", is_persisted=True),
     ]
     screen = Screen(show)
@@ -269,9 +276,9 @@ def shown(show: Show, *, reasoning: Thoughts = "hidden") -> str:
 
 @pytest.mark.requirement("R340")
 def test_a_turn_as_the_server_sends_it() -> None:
-    assert shown(PIPE) == "Let me see.\n\nThere is\none file:\n\n```\na.txt\n```"
+    assert shown(PIPE) == "Let me see.\n\nThere is\none file:\n\n- a.txt"
     assert shown(TERMINAL) == (
         "I should look.\n\n---\n\nLet me see.\n\nCalling tool ls\n\n"
         '```json\n{\n  "path": "."\n}\n```\n\n'
-        "Tool result:\n\n```\na.txt\n```\n\nOne file.\n\n---\n\nThere is\none file:\n\n```\na.txt\n```"
+        "Tool result:\n\n```\na.txt\n```\n\nOne file.\n\n---\n\nThere is\none file:\n\n- a.txt"
     )

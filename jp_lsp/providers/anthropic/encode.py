@@ -74,33 +74,26 @@ def encode(request: CycleRequest, beta_headers: Sequence[str] = ()) -> EncodedRe
         body["output_config"] = output_config
     if CONTEXT_EDITING_BETA in beta_headers:
         body["context_management"] = as_object(parameters.other.get("context_management")) or _CLEAR_TOOL_USES
+    if needs_words(request) is not None:
+        warnings.append(warning(request))
 
-    system: list[Block] = [
-        {"type": "text", "text": part} for part in request.thread.system_parts if part.strip()
-    ]
-    is_strict = model.structured_output is True and STRUCTURED_BETA in beta_headers
-    tools = [_tool(tool, is_strict=is_strict) for tool in request.tools]
     choice = _simplified(request.tool_choice, request.tools)
-    owed = choice if tools and is_forced(choice) and thinking.forbids_forcing else None
+    owed = choice if request.tools and is_forced(choice) and thinking.forbids_forcing else None
+    tools = _tools(request, beta_headers)
     if tools:
         body["tools"] = tools
         body["tool_choice"] = tool_choice_field("auto" if owed else choice)
+    standing, passing = _system(request, owed)
+    if standing or passing:
+        body["system"] = [*standing, *passing]
     mark_for_cache(
         body,
         parameters.cache,
         documents=built.documents,
-        system=system,
+        system=standing,
         tools=tools,
         marked=built.marked,
     )
-    # What comes and goes with single queries stands behind the marked system blocks.
-    if (unenforced := needs_words(request)) is not None:
-        system = [*system, {"type": "text", "text": schema_in_words(unenforced)}]
-        warnings.append(warning(request))
-    if owed:
-        system = [*system, {"type": "text", "text": nudge(owed)}]
-    if system:
-        body["system"] = system
     return EncodedRequest(
         body,
         tuple(warnings),
@@ -108,6 +101,26 @@ def encode(request: CycleRequest, beta_headers: Sequence[str] = ()) -> EncodedRe
         can_disable=known_to_disable(model.reasoning),
         may_chain=parameters.max_tokens is None and request.thread.schema is None,
     )
+
+
+def _system(request: CycleRequest, owed: ToolChoice | None) -> tuple[list[Block], list[Block]]:
+    """Give the system blocks that stand, and those that come and go with single queries."""
+    standing = [_text(part) for part in request.thread.system_parts if part.strip()]
+    passing: list[Block] = []
+    if (unenforced := needs_words(request)) is not None:
+        passing.append(_text(schema_in_words(unenforced)))
+    if owed is not None:
+        passing.append(_text(nudge(owed)))
+    return standing, passing
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _tools(request: CycleRequest, beta_headers: Sequence[str]) -> list[Block]:
+    is_strict = request.model.structured_output is True and STRUCTURED_BETA in beta_headers
+    return [_tool(tool, is_strict=is_strict) for tool in request.tools]
 
 
 def tool_choice_field(choice: ToolChoice) -> dict[str, JsonValue]:

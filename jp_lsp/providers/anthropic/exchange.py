@@ -181,7 +181,7 @@ class MessagesExchange:
 
     def _can_chain(self) -> bool:
         record = self._response.record
-        return self._continuations_left > 0 and record.ends_in_text and not record.called
+        return self._continuations_left > 0 and record.ends_in_text and not record.has_calls
 
     def _chain(self) -> None:
         """Ask for the rest of the text."""
@@ -193,7 +193,7 @@ class MessagesExchange:
         # If another tool was called than the one that had to be, nothing can be appended either: the request
         # would hold a call without a result.
         most = 1 if self._can_disable else MAX_FOLLOW_UPS
-        return not self._response.record.called and self._follow_ups < most
+        return not self._response.record.has_calls and self._follow_ups < most
 
     def _follow_up(self, owed: ToolChoice) -> None:
         """Demand the call that did not come; without thinking it can be forced."""

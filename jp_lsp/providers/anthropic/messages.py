@@ -24,6 +24,8 @@ PROVIDER = "anthropic"
 SIGNATURE_KEY = "anthropic_thinking_signature"
 REDACTED_KEY = "anthropic_redacted_thinking"
 BREAKPOINT_KEY = "cache_breakpoint"
+_MARKABLE_TYPES = frozenset({"text", "tool_use", "tool_result"})
+"""Blocks that may carry a cache mark; the API refuses one on thinking."""
 
 Block = dict[str, JsonValue]
 
@@ -73,7 +75,7 @@ def build_messages(thread: Thread, *, prefills: bool) -> BuiltMessages:
     for position, item in enumerate(thread.events):
         for role, block in _blocks(item, ids, is_open=position >= open_end):
             built.add(role, block)
-            if item.event.metadata.get(BREAKPOINT_KEY) is True:
+            if block["type"] in _MARKABLE_TYPES and item.event.metadata.get(BREAKPOINT_KEY) is True:
                 built.marked.append(block)
     _add_documents(built, thread.attachments)
     if open_end < len(thread.events):

@@ -1,37 +1,36 @@
 """What the vendor has said in one response, as the blocks that a further request repeats (providers 6.1.7)."""
 
+from typing import Literal
+
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.providers.anthropic.messages import REDACTED_KEY, SIGNATURE_KEY, Block
-from jp_lsp.providers.untrusted import as_text, parse_json
+from jp_lsp.providers.untrusted import as_text
 from jp_lsp.turn.stream_event import StreamEvent, TextPart, ToolCallArguments, ToolCallStart
 
 
 class _RecordedBlock:
     """One block while it grows."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: Literal["message", "reasoning", "structured", "tool_call"]) -> None:
         self.kind = kind
         self.pieces: list[str] = []
         self.signature = ""
         self.redacted = ""
-        self.id = ""
-        self.name = ""
 
+    @property
     def text(self) -> str:
-        if len(self.pieces) > 1:
-            self.pieces[:] = ["".join(self.pieces)]
-        return self.pieces[0] if self.pieces else ""
+        return "".join(self.pieces)
 
     def to_json(self) -> Block | None:
         """Give the block as it is sent back; nothing for one that the API would refuse."""
-        if self.kind == "tool":
-            return {"type": "tool_use", "id": self.id, "name": self.name, "input": _arguments(self.text())}
+        if self.kind == "tool_call":
+            return None  # a response with a call is never followed up: its result is still to come
         if self.kind != "reasoning":
-            return {"type": "text", "text": self.text()} if self.text().strip() else None
+            return {"type": "text", "text": self.text} if self.text.strip() else None
         if self.redacted:
             return {"type": "redacted_thinking", "data": self.redacted}
         if self.signature:
-            return {"type": "thinking", "thinking": self.text(), "signature": self.signature}
+            return {"type": "thinking", "thinking": self.text, "signature": self.signature}
         return None
 
 
@@ -51,15 +50,14 @@ class ResponseRecord:
                 if metadata:
                     block.signature = as_text(metadata.get(SIGNATURE_KEY)) or block.signature
                     block.redacted = as_text(metadata.get(REDACTED_KEY)) or block.redacted
-            case ToolCallStart(index=index, id=call_id, name=name):
-                block = self._block(index, "tool")
-                block.id, block.name = call_id, name
-            case ToolCallArguments(index=index, text=text):
-                self._block(index, "tool").pieces.append(text)
+            case ToolCallStart(index=index) | ToolCallArguments(index=index):
+                self._block(index, "tool_call")
             case _:
                 pass
 
-    def _block(self, index: int, kind: str) -> _RecordedBlock:
+    def _block(
+        self, index: int, kind: Literal["message", "reasoning", "structured", "tool_call"]
+    ) -> _RecordedBlock:
         block = self._blocks.get(index)
         if block is None:
             block = self._blocks[index] = _RecordedBlock(kind)
@@ -67,28 +65,20 @@ class ResponseRecord:
         return block
 
     @property
-    def called(self) -> tuple[str, ...]:
-        """Name the tools that were called, or at least begun."""
-        return tuple(block.name for block in self._blocks.values() if block.kind == "tool")
+    def has_calls(self) -> bool:
+        """Whether a tool was called, or a call at least begun."""
+        return any(block.kind == "tool_call" for block in self._blocks.values())
 
     @property
     def ends_in_text(self) -> bool:
         """Whether the last thing said is visible text."""
-        return self._last is not None and self._last.kind == "message" and bool(self._last.text().strip())
+        return self._last is not None and self._last.kind == "message" and bool(self._last.text.strip())
 
     @property
     def last_text(self) -> str:
         """The text of the last block."""
-        return self._last.text() if self._last is not None else ""
+        return self._last.text if self._last is not None else ""
 
     def blocks(self) -> list[JsonValue]:
         """Give the response as the content of an assistant message."""
         return [json for block in self._blocks.values() if (json := block.to_json()) is not None]
-
-
-def _arguments(text: str) -> JsonValue:
-    try:
-        value = parse_json(text)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

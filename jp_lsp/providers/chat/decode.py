@@ -111,18 +111,16 @@ class ChatDecoder:
             if name == "error":
                 events += self._fail(data)
             else:
-                _log.warning(
-                    "%s sent a chunk that is not JSON (%d characters)", self._errors.provider, len(data)
-                )
+                self._warn(f"{self._errors.provider} sent a chunk that is not JSON")
             return
         chunk = as_object(payload)
-        self._note_usage(chunk)
-        choices = as_list(chunk.get("choices"))
+        if "usage" in chunk or "timings" in chunk:
+            self._note_usage(chunk)
         error = chunk.get("error")
         if error or name == "error":
             events += self._fail(error or payload)
             return
-        for item in choices:
+        for item in as_list(chunk.get("choices")):
             choice = as_object(item)
             # We never ask for more than one answer, and nothing after the finish counts.
             if self._finish is None and not self.is_finished and not choice.get("index"):
@@ -197,7 +195,7 @@ class ChatDecoder:
         if self._router.learn(call, delta):
             events.append(ToolCallStart(self._used(call.index), call.id, call.name))
         if delta.arguments is not None:
-            call.pieces.append(delta.arguments)
+            call.add(delta.arguments)
             events.append(ToolCallArguments(self._used(call.index), delta.arguments))
 
     def _open_call(self, delta: CallDelta, events: list[StreamEvent]) -> Call:

@@ -58,20 +58,31 @@ class Call:
     id: str = ""
     name: str = ""
     wire_id: str = ""
-    pieces: list[str] = field(default_factory=list[str])
+    _pieces: list[str] = field(default_factory=list[str])
+    _size: int = 0
+
+    def add(self, arguments: str) -> None:
+        """Take a fragment of the arguments."""
+        self._pieces.append(arguments)
+        self._size += len(arguments)
+
+    # Both questions come with every delta of servers that repeat the name, so the common answer "no" must not
+    # cost more the longer the arguments get.
 
     def has_complete_arguments(self) -> bool:
         """Whether the fragments so far are a whole JSON object."""
-        if not self.pieces or not self.pieces[-1].rstrip().endswith("}"):
-            return False  # nearly always the answer, without joining long arguments again and again
+        if not self._pieces or not self._pieces[-1].rstrip().endswith("}"):
+            return False
         try:
-            return isinstance(parse_json("".join(self.pieces)), dict)
+            return isinstance(parse_json("".join(self._pieces)), dict)
         except ValueError:
             return False
 
     def repeats(self, delta: CallDelta) -> bool:
         """Whether the delta is the whole call once more, as some servers send it at the end."""
-        return bool(delta.arguments) and delta.name == self.name and delta.arguments == "".join(self.pieces)
+        if not delta.arguments or delta.name != self.name or len(delta.arguments) != self._size:
+            return False
+        return delta.arguments == "".join(self._pieces)
 
 
 class CallRouter:

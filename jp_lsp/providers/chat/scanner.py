@@ -74,8 +74,11 @@ class TagScanner:
 
 def _cut_before_last_bytes(text: str, count: int) -> int:
     """Find where the last `count` bytes of UTF-8 begin, moved forward to a whole character."""
+    tail = text[-count:]
     position = len(text)
-    for character in reversed(text[-count:]):
+    if tail.isascii():
+        return position - len(tail)
+    for character in reversed(tail):
         count -= _utf8_size(character)
         if count < 0:
             break

@@ -282,7 +282,9 @@ REJECTED: dict[str, str] = {
 @pytest.mark.parametrize("expression", REJECTED)
 def test_a_value_that_does_not_fit_is_an_error_that_names_key_and_kind(expression: str):
     message = error_of(expression)
-    assert message == REJECTED[expression] or (REJECTED[expression].endswith(": ") and message.startswith(REJECTED[expression]))
+    assert message == REJECTED[expression] or (
+        REJECTED[expression].endswith(": ") and message.startswith(REJECTED[expression])
+    )
 
 
 def tree_of(raw: Any) -> Partial:
@@ -292,7 +294,9 @@ def tree_of(raw: Any) -> Partial:
     return tree
 
 
-FMT = tree_of({"conversation": {"tools": {"fmt": {"source": "local", "command": "fmt", "summary": "Formats."}}}})
+FMT = tree_of(
+    {"conversation": {"tools": {"fmt": {"source": "local", "command": "fmt", "summary": "Formats."}}}}
+)
 
 
 @pytest.mark.requirement("F38")
@@ -301,7 +305,9 @@ def test_an_object_is_assigned_field_by_field_and_null_clears():
     assert at(first, "conversation/tools/fmt") == {
         "source": "local", "command": "fmt", "summary": "Formats.", "run": "unattended",
     }  # fmt: skip
-    second = written('conversation.tools.fmt:={"run":"unattended"}', 'conversation.tools.fmt:={"summary":null}', to=FMT)
+    second = written(
+        'conversation.tools.fmt:={"run":"unattended"}', 'conversation.tools.fmt:={"summary":null}', to=FMT
+    )
     assert at(second, "conversation/tools/fmt") == {"source": "local", "command": "fmt", "run": "unattended"}
 
 
@@ -334,12 +340,14 @@ CLEARED: dict[str, str] = {
 
 @pytest.mark.parametrize("case", CLEARED)
 def test_null_clears_any_optional_key(case: str):
-    held = tree_of({
-        "assistant": {"name": "x", "system_prompt": "p", "model": {"parameters": {"reasoning": "off"}}},
-        "editor": {"envs": ["a"]},
-        "style": {"lock_wait": {"show": False}},
-        "providers": {"llm": {"aliases": {"a": "b"}}},
-    })
+    held = tree_of(
+        {
+            "assistant": {"name": "x", "system_prompt": "p", "model": {"parameters": {"reasoning": "off"}}},
+            "editor": {"envs": ["a"]},
+            "style": {"lock_wait": {"show": False}},
+            "providers": {"llm": {"aliases": {"a": "b"}}},
+        }
+    )
     changed = written(CLEARED[case], to=held)
     assert changed != write_table(SCHEMA, held)
     assert len(str(changed)) < len(str(write_table(SCHEMA, held)))
@@ -354,7 +362,9 @@ def test_trap_05_setting_a_list_replaces_what_lies_below_and_merging_appends(
 ):
     world.workspace('[[assistant.instructions]]\ntitle = "Old"\n')
     assert [item["title"] for item in value_of("assistant.instructions")] == ["Old"]
-    assert [item["title"] for item in value_of("assistant.instructions", "assistant.instructions=New")] == ["New"]
+    assert [item["title"] for item in value_of("assistant.instructions", "assistant.instructions=New")] == [
+        "New"
+    ]
     both = value_of("assistant.instructions", "assistant.instructions+=New")
     assert [item["title"] for item in both] == ["Old", "New"]
     world.workspace('[[assistant.instructions]]\ntitle = "Added"\n', ".jp.toml")
@@ -374,11 +384,15 @@ def test_merging_into_a_prompt_adds_to_it():
     held = tree_of({"assistant": {"system_prompt": "a"}})
     assert at(written("assistant.system_prompt+=b", to=held), "assistant/system_prompt") == "ab"
     paragraph = '{"value":"b","strategy":"append","separator":"paragraph"}'
-    assert at(written(f"assistant.system_prompt:={paragraph}", to=held), "assistant/system_prompt") == "a\n\nb"
+    assert (
+        at(written(f"assistant.system_prompt:={paragraph}", to=held), "assistant/system_prompt") == "a\n\nb"
+    )
 
 
 def test_assigning_one_field_of_reasoning_starts_from_nothing():
-    held = tree_of({"assistant": {"model": {"parameters": {"reasoning": {"effort": "high", "exclude": True}}}}})
+    held = tree_of(
+        {"assistant": {"model": {"parameters": {"reasoning": {"effort": "high", "exclude": True}}}}}
+    )
     changed = written("assistant.model.parameters.reasoning.effort=low", to=held)
     assert at(changed, "assistant/model/parameters/reasoning") == {"effort": "low"}
 

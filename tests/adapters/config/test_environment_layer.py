@@ -15,7 +15,13 @@ PATHS: dict[str, tuple[str, ...] | None] = {
     "ASSISTANT_SYSTEM_PROMPT_SECTIONS": ("assistant", "system_prompt_sections"),
     "ASSISTANT_SYSTEM_PROMPT_SECTIONS_0_TITLE": ("assistant", "system_prompt_sections", "0", "title"),
     "ASSISTANT_MODEL_PARAMETERS_MAX_TOKENS": ("assistant", "model", "parameters", "max_tokens"),
-    "ASSISTANT_MODEL_PARAMETERS_REASONING_EFFORT": ("assistant", "model", "parameters", "reasoning", "effort"),
+    "ASSISTANT_MODEL_PARAMETERS_REASONING_EFFORT": (
+        "assistant",
+        "model",
+        "parameters",
+        "reasoning",
+        "effort",
+    ),
     "ASSISTANT_MODEL_PARAMETERS_TOP_LOGPROBS": ("assistant", "model", "parameters", "top_logprobs"),
     "CONFIG_LOAD_PATHS": ("config_load_paths",),
     "STYLE_TOOL_CALL_SHOW": ("style", "tool_call", "show"),
@@ -44,9 +50,9 @@ def test_a_name_is_matched_with_the_known_structure(words: str):
 def test_every_key_can_be_named():
     for path, key in leaf_keys():
         if key.assignable:
-            assert find_path(variable_name(path).removeprefix("JP_CFG_").replace("TOOLS_R", "TOOLS_*_R"), EXISTING) or (
-                "*" in path
-            ), path
+            assert find_path(
+                variable_name(path).removeprefix("JP_CFG_").replace("TOOLS_R", "TOOLS_*_R"), EXISTING
+            ) or ("*" in path), path
 
 
 VALUES: dict[str, tuple[str, str, str, object]] = {
@@ -77,7 +83,9 @@ def test_the_environment_beats_a_file_and_explain_says_so(world: Any):
     assert settings.resolve([], None).assistant_name == "env"
     explanation = settings.explain("assistant.name")
     assert (explanation.value, explanation.origin.name) == ("env", "JP_CFG_ASSISTANT_NAME")
-    assert [(str(each.origin), each.value) for each in explanation.shadowed] == [(".jp/config.toml:2", "file")]
+    assert [(str(each.origin), each.value) for each in explanation.shadowed] == [
+        (".jp/config.toml:2", "file")
+    ]
 
 
 @pytest.mark.requirement("F37")
@@ -92,11 +100,20 @@ def test_trap_08_a_list_from_the_environment_adds_to_the_files(world: Any):
     ]
 
 
-def test_trap_07_a_variable_without_the_whole_prefix_is_not_read_but_noticed(world: Any, value_of: Callable[..., object]):
-    world.environ |= {"JP_ASSISTANT_NAME": "x", "JP_GITHUB_TOKEN": "x", "JP_EDITOR": "vi", "JP_USER_DATA_DIR": "/x"}
+def test_trap_07_a_variable_without_the_whole_prefix_is_not_read_but_noticed(
+    world: Any, value_of: Callable[..., object]
+):
+    world.environ |= {
+        "JP_ASSISTANT_NAME": "x",
+        "JP_GITHUB_TOKEN": "x",
+        "JP_EDITOR": "vi",
+        "JP_USER_DATA_DIR": "/x",
+    }
     assert value_of("assistant.name") is None
     hints = [str(problem) for problem in world.settings().problems() if "JP_" in str(problem)]
-    assert hints == ["JP_ASSISTANT_NAME: is not read; to set `assistant.name` call it `JP_CFG_ASSISTANT_NAME`"]
+    assert hints == [
+        "JP_ASSISTANT_NAME: is not read; to set `assistant.name` call it `JP_CFG_ASSISTANT_NAME`"
+    ]
     assert world.settings().resolve([], None).warnings == ()
 
 

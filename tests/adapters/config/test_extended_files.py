@@ -24,7 +24,10 @@ Write = Callable[[str, str], Path]
 
 
 def order_of(path: Path) -> list[str]:
-    return [str(file.path.resolve().relative_to(path.parent.resolve())) for file in load_tree(path, FileCache()).files]
+    return [
+        str(file.path.resolve().relative_to(path.parent.resolve()))
+        for file in load_tree(path, FileCache()).files
+    ]
 
 
 def findings_of(path: Path) -> list[tuple[str, str]]:
@@ -44,7 +47,13 @@ def test_before_then_the_file_then_after_all_in_one_row(write: Write):
 
 def test_a_pattern_goes_through_folders_in_the_order_of_their_parts(write: Write):
     main = write("main.toml", 'extends = ["parts/**/*.toml"]')
-    for name in ("parts/a-b/x.toml", "parts/a/y.toml", "parts/a/.hidden.toml", "parts/z.toml", "parts/a/no.json"):
+    for name in (
+        "parts/a-b/x.toml",
+        "parts/a/y.toml",
+        "parts/a/.hidden.toml",
+        "parts/z.toml",
+        "parts/a/no.json",
+    ):
         write(name, "")
     assert order_of(main) == [
         "parts/a/.hidden.toml", "parts/a/y.toml", "parts/a-b/x.toml", "parts/z.toml", "main.toml",

@@ -35,7 +35,9 @@ def test_a_comment_sign_within_a_text_stays():
 
 
 def test_trap_39_yaml_words_of_version_1_1_are_text():
-    document = parse(b"a: off\nb: on\nc: yes\nd: true\ne: 012\nf: 1:30\ng: 2026-01-01\nh: 0x1F\ni: 1e3\nj: ~", "yaml")
+    document = parse(
+        b"a: off\nb: on\nc: yes\nd: true\ne: 012\nf: 1:30\ng: 2026-01-01\nh: 0x1F\ni: 1e3\nj: ~", "yaml"
+    )
     assert document == {
         "a": "off", "b": "on", "c": "yes", "d": True, "e": 12, "f": "1:30", "g": "2026-01-01", "h": 31, "i": 1000.0,
         "j": None,
@@ -65,14 +67,19 @@ BROKEN = {
     "yaml that holds itself": ("yaml", b"a: &a [*a]", "nested too deep", None),
     "yaml that doubles": (
         "yaml",
-        b"a0: &a0 [1,1]\n" + b"".join(b"a%d: &a%d [*a%d,*a%d]\n" % (i, i, i - 1, i - 1) for i in range(1, 40)),
+        b"a0: &a0 [1,1]\n"
+        + b"".join(b"a%d: &a%d [*a%d,*a%d]\n" % (i, i, i - 1, i - 1) for i in range(1, 40)),
         "more than",
         None,
     ),
     "yaml that merges itself": ("yaml", b"a: &a {<<: *a, b: 1}", "nested too deep", None),
     "yaml that merges without end": (
         "yaml",
-        b"a: &a {" + b",".join(b"k%d: 1" % i for i in range(200)) + b"}\nb: {<<: [" + b",".join([b"*a"] * 60) + b"]}",
+        b"a: &a {"
+        + b",".join(b"k%d: 1" % i for i in range(200))
+        + b"}\nb: {<<: ["
+        + b",".join([b"*a"] * 60)
+        + b"]}",
         "merge keys bring more than",
         None,
     ),

@@ -29,7 +29,9 @@ def everywhere(world: Any) -> dict[str, Callable[[], None]]:
         "workspace": world.workspace('assistant.name = "workspace"'),
         "cwd": world.workspace('assistant.name = "cwd top"', ".jp.toml"),
         "cwd src": world.workspace('assistant.name = "cwd src"', "src/.jp.toml"),
-        "cwd deep": world.workspace('assistant.name = "cwd deep"', "src/deep/.jp.yaml".replace("yaml", "toml")),
+        "cwd deep": world.workspace(
+            'assistant.name = "cwd deep"', "src/deep/.jp.yaml".replace("yaml", "toml")
+        ),
         "user_workspace": world.user_of_workspace('assistant.name = "user_workspace"'),
     }
     world.environ["JP_CFG_ASSISTANT_NAME"] = "environment"
@@ -137,7 +139,9 @@ def test_trap_02_inherit_false_seals_and_explain_says_what_was_skipped(world: An
     assert value_of("assistant.name") == "workspace"
     assert value_of("user.name") == "global"
     assert value_of("assistant.tool_choice") == "none"
-    skipped = [each for each in world.settings().explain("assistant.name").contributions if each.state == "skipped"]
+    skipped = [
+        each for each in world.settings().explain("assistant.name").contributions if each.state == "skipped"
+    ]
     assert [(each.origin.name, each.reason) for each in skipped] == [
         (".jp.*", "`inherit` is false in .jp/config.toml"),
         (str(world.user_workspace / "config.*"), "`inherit` is false in .jp/config.toml"),
@@ -163,7 +167,9 @@ def test_outside_a_workspace_the_chain_begins_at_the_top(world: Any, tmp_path: P
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (inner / ".jp.toml").write_text('assistant.name = "inner"', encoding="utf-8")
-    settings = WorkspaceSettings(None, inner, {}, world.user_config, None, world.server, lambda: world.default_model)
+    settings = WorkspaceSettings(
+        None, inner, {}, world.user_config, None, world.server, lambda: world.default_model
+    )
     resolved = settings.resolve([], None)
     assert (resolved.assistant_name, resolved.user_name) == ("inner", "outer")
 
@@ -193,6 +199,9 @@ def test_the_default_conversation_is_read_without_one(world: Any):
     world.workspace('conversation.default_id = "last"')
     assert world.settings().default_conversation([]) == "last-activated"
     assert world.settings().default_conversation(["conversation.default_id=prev"]) == "previous"
-    assert world.settings().default_conversation(["conversation.default_id=jp-c17912345678"]) == "jp-c17912345678"
+    assert (
+        world.settings().default_conversation(["conversation.default_id=jp-c17912345678"])
+        == "jp-c17912345678"
+    )
     partial: Any = world.settings().resolve([], None).partial
     assert "default_id" not in partial["conversation"]

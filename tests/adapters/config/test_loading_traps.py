@@ -36,7 +36,7 @@ def test_trap_04_a_folder_config_d_is_not_loaded_but_hinted_at(world: Any, value
     hints = [problem for problem in world.settings().problems() if problem.key == "extends"]
     assert [(str(hint), hint.severity) for hint in hints] == [
         (
-            '.jp/config.toml: `extends`: `config.d` is not loaded by itself; to load it set '
+            ".jp/config.toml: `extends`: `config.d` is not loaded by itself; to load it set "
             '`extends = ["config.d/**/*"]`',
             "hint",
         )
@@ -139,15 +139,18 @@ def test_trap_20_enable_true_unlocks_what_a_lower_layer_locked(world: Any):
 def test_trap_37_a_command_that_lost_its_program_is_noticed(world: Any):
     world.workspace('[conversation.tools.x]\nsource = "local"\ncommand = "a b"\n')
     world.workspace('conversation.tools.x.command = { args = ["c"] }', ".jp.toml")
-    assert warnings(world) == (".jp.toml:1: `conversation.tools.x.command`: has no `program` and is left out",)
+    assert warnings(world) == (
+        ".jp.toml:1: `conversation.tools.x.command`: has no `program` and is left out",
+    )
     world.workspace('conversation.tools.x.command = ""', ".jp.toml")
-    assert warnings(world) == (".jp.toml:1: `conversation.tools.x.command`: names no program, so the tool cannot run",)
+    assert warnings(world) == (
+        ".jp.toml:1: `conversation.tools.x.command`: names no program, so the tool cannot run",
+    )
 
 
 def test_trap_39_switches_in_yaml(world: Any, value_of: Value):
     world.workspace(
-        "assistant: {model: {parameters: {reasoning: off}}}\n"
-        "conversation: {tools: {'*': {enable: on}}}\n",
+        "assistant: {model: {parameters: {reasoning: off}}}\nconversation: {tools: {'*': {enable: on}}}\n",
         ".jp/config.yaml",
     )
     assert value_of("assistant.model.parameters.reasoning") == "off"
@@ -155,7 +158,10 @@ def test_trap_39_switches_in_yaml(world: Any, value_of: Value):
 
 
 def test_trap_42_keys_are_never_copied(world: Any):
-    world.environ |= {"ANTHROPIC_API_KEY": "sk-secret", "JP_CFG_PROVIDERS_LLM_OPENAI_BASE_URL": "https://me:pass@host"}
+    world.environ |= {
+        "ANTHROPIC_API_KEY": "sk-secret",
+        "JP_CFG_PROVIDERS_LLM_OPENAI_BASE_URL": "https://me:pass@host",
+    }
     world.user('providers.llm.ollama.base_url = "http://user:pass@localhost:11434"')
     partial = world.settings().resolve([], None).partial
     assert "sk-secret" not in str(partial)
@@ -269,7 +275,7 @@ TOLERATED: dict[str, tuple[str, str]] = {
     ),
     "a label with a name that is none": (
         'conversation.labels."1st" = "x"',
-        '.jp/config.toml:1: `conversation.labels.1st`: a label\'s name must begin with a letter and hold letters, '
+        ".jp/config.toml:1: `conversation.labels.1st`: a label's name must begin with a letter and hold letters, "
         "digits, `_` and `-` only; it is left out",
     ),
     "a server without a command": (

@@ -35,7 +35,9 @@ def merged(*layers: Any) -> Partial:
 
 def check(key: str, layers: list[object], expected: object) -> None:
     """Merge layers that have one key each, fill the gaps, and compare in the form of stored files."""
-    written: Any = write_table(SCHEMA, complete_table(SCHEMA, merged(*(nested(key, value) for value in layers))))
+    written: Any = write_table(
+        SCHEMA, complete_table(SCHEMA, merged(*(nested(key, value) for value in layers)))
+    )
     for name in key.split("/"):
         written = written.get(name)
     if isinstance(written, dict) and "discard_when_merged" in written:
@@ -78,13 +80,21 @@ CASES: dict[str, tuple[str, list[object], object]] = {
         {"provider": "openai", "name": "b"},
     ),
     "an alias replaces an id": ("assistant/model/id", ["openai/a", "fast"], "fast"),
-    "reasoning of another shape replaces": ("assistant/model/parameters/reasoning", [{"exclude": True}, "off"], "off"),
+    "reasoning of another shape replaces": (
+        "assistant/model/parameters/reasoning",
+        [{"exclude": True}, "off"],
+        "off",
+    ),
     "reasoning of the same shape is merged": (
         "assistant/model/parameters/reasoning",
         [{"exclude": True}, {"effort": "low"}],
         {"effort": "low", "exclude": True},
     ),
-    "one type and many": ("conversation/tools/t/parameters/p/type", ["string", ["string", "null"]], ["string", "null"]),
+    "one type and many": (
+        "conversation/tools/t/parameters/p/type",
+        ["string", ["string", "null"]],
+        ["string", "null"],
+    ),
     "a command's arguments are replaced": (
         "conversation/tools/t/command",
         [{"program": "p", "args": ["a"]}, {"args": ["b"]}],
@@ -102,7 +112,11 @@ CASES: dict[str, tuple[str, list[object], object]] = {
     "stop words append": ("assistant/model/parameters/stop_words", [["a"], ["b"]], ["a", "b"]),
     "arguments of a server append": ("providers/mcp/s/arguments", [["a"], ["b"]], ["a", "b"]),
     "variables of a server append": ("providers/mcp/s/variables", [["A"], ["B"]], ["A", "B"]),
-    "sections of an inquiry append": ("conversation/inquiry/assistant/system_prompt_sections", [[A], [B]], [A, B]),
+    "sections of an inquiry append": (
+        "conversation/inquiry/assistant/system_prompt_sections",
+        [[A], [B]],
+        [A, B],
+    ),
     "a bare prompt replaces": (PROMPT, ["a", "b"], "b"),
     "a prompt appends": (PROMPT, ["a", {"value": "b", "strategy": "append"}], "ab"),
     "a prompt appends with a separator": (
@@ -115,11 +129,18 @@ CASES: dict[str, tuple[str, list[object], object]] = {
         ["a", {"value": "b", "strategy": "prepend", "separator": "space"}],
         "b a",
     ),
-    "a prompt prepends with a line": (PROMPT, ["a", {"value": "b", "strategy": "prepend", "separator": "line"}], "b\na"),
+    "a prompt prepends with a line": (
+        PROMPT,
+        ["a", {"value": "b", "strategy": "prepend", "separator": "line"}],
+        "b\na",
+    ),
     "a table without strategy appends (trap 11)": (PROMPT, ["a", {"value": "b"}], "ab"),
     "a discarded prompt gives way": (
         PROMPT,
-        [{"value": "a", "strategy": "append", "discard_when_merged": True}, {"value": "b", "strategy": "append"}],
+        [
+            {"value": "a", "strategy": "append", "discard_when_merged": True},
+            {"value": "b", "strategy": "append"},
+        ],
         "b",
     ),
     "a manner without a text changes nothing": (PROMPT, ["a", {"strategy": "append"}], "a"),
@@ -134,7 +155,11 @@ CASES: dict[str, tuple[str, list[object], object]] = {
         [{"value": [A], "dedup": True}, {"value": [B], "dedup": False}, [A]],
         [A, B, A],
     ),
-    "inherit is no opinion": (SECTIONS, [{"value": [A], "dedup": True}, {"value": [A], "dedup": "inherit"}], [A]),
+    "inherit is no opinion": (
+        SECTIONS,
+        [{"value": [A], "dedup": True}, {"value": [A], "dedup": "inherit"}],
+        [A],
+    ),
     "unset is not the same as the default": (
         SECTIONS,
         [[{"content": "a"}], {"value": [A], "dedup": True}],
@@ -166,10 +191,22 @@ CASES: dict[str, tuple[str, list[object], object]] = {
         },
     ),
     "a label called value is a label": ("conversation/labels", [{"value": "1"}], {"value": "1"}),
-    "free objects are merged deeply": ("template/values/x", [{"a": {"b": 1}}, {"a": {"c": 2}}], {"a": {"b": 1, "c": 2}}),
+    "free objects are merged deeply": (
+        "template/values/x",
+        [{"a": {"b": 1}}, {"a": {"c": 2}}],
+        {"a": {"b": 1, "c": 2}},
+    ),
     "free arrays replace": ("template/values/x", [[1], [2]], [2]),
-    "free arrays append when told to": ("template/values/x", [[1], {"value": [2], "strategy": "append"}], [1, 2]),
-    "free arrays prepend when told to": ("template/values/x", [[1], {"value": [2], "strategy": "prepend"}], [2, 1]),
+    "free arrays append when told to": (
+        "template/values/x",
+        [[1], {"value": [2], "strategy": "append"}],
+        [1, 2],
+    ),
+    "free arrays prepend when told to": (
+        "template/values/x",
+        [[1], {"value": [2], "strategy": "prepend"}],
+        [2, 1],
+    ),
     "a change of type replaces": ("template/values/x", [{"a": 1}, "b"], "b"),
     "an annotation alone is taken away (trap 13)": (
         "conversation/tools/t/options/x",
@@ -242,8 +279,12 @@ def test_trap_15_documented_defaults_hold_inside_entries():
 
 def test_the_result_keeps_the_manner_of_the_higher_side():
     replaced = {"value": [B], "strategy": "replace"}
-    kept = value_at(merged(nested(SECTIONS, [A]), nested(SECTIONS, replaced)), ("assistant", "system_prompt_sections"))
-    lost = value_at(merged(nested(SECTIONS, replaced), nested(SECTIONS, [A])), ("assistant", "system_prompt_sections"))
+    kept = value_at(
+        merged(nested(SECTIONS, [A]), nested(SECTIONS, replaced)), ("assistant", "system_prompt_sections")
+    )
+    lost = value_at(
+        merged(nested(SECTIONS, replaced), nested(SECTIONS, [A])), ("assistant", "system_prompt_sections")
+    )
     assert isinstance(kept, MergedList)
     assert isinstance(lost, MergedList)
     assert (kept.position, lost.position) == ("replace", None)

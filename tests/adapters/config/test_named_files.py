@@ -16,7 +16,9 @@ def roles(world: Any) -> Any:
     return world
 
 
-@pytest.mark.parametrize("name", ["reviewer", "roles/reviewer", "@reviewer", "reviewer.toml", "reviewer.json"])
+@pytest.mark.parametrize(
+    "name", ["reviewer", "roles/reviewer", "@reviewer", "reviewer.toml", "reviewer.json"]
+)
 def test_a_name_is_found_below_each_load_path(roles: Any, value_of: Value, name: str):
     assert value_of("assistant.name", name) == "workspace"
 

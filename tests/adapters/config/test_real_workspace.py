@@ -52,7 +52,9 @@ def sources_of(overrides: Sequence[str], cache: FileCache, *, as_reference: bool
     """Gather; the reference adds what a named file holds although it is there already (trap 36)."""
     gathered = gather(Places(root(), root(), NOWHERE), {}, overrides, cache)
     return [
-        replace(source, skips_known=source.skips_known and not as_reference) if isinstance(source, Layer) else source
+        replace(source, skips_known=source.skips_known and not as_reference)
+        if isinstance(source, Layer)
+        else source
         for source in in_order(gathered.sources, OUR_ORDER)
     ]
 
@@ -61,7 +63,9 @@ def summary_of(overrides: Sequence[str], cache: FileCache, *, as_reference: bool
     sources = sources_of(overrides, cache, as_reference=as_reference)
     tree = sort_by_position(fold(sources).tree)
     written: Any = write_table(SCHEMA, tree)
-    counted = [each for each in sources if isinstance(each, Layer) and (each.kind == "request" or not overrides)]
+    counted = [
+        each for each in sources if isinstance(each, Layer) and (each.kind == "request" or not overrides)
+    ]
     steps = [step for layer in counted for step in layer.steps]
     prompt = value_at(tree, ("assistant", "system_prompt"))
     assert isinstance(prompt, MergedText)
@@ -121,7 +125,9 @@ def test_trap_36_only_the_persona_that_is_there_already_differs(name: str, cache
         return
     base = summary_of([], cache, as_reference=False)
     counted = {"files_loaded", "unique_files"}
-    assert {key: ours[key] for key in ours.keys() - counted} == {key: base[key] for key in base.keys() - counted}
+    assert {key: ours[key] for key in ours.keys() - counted} == {
+        key: base[key] for key in base.keys() - counted
+    }
     assert as_reference["section_count"] == 2 * base["section_count"]
 
 

@@ -18,7 +18,9 @@ DEFAULTS = "partial_app_config_default_values.snap"
 
 
 def snapshot(name: str) -> str:
-    return shared_path("real-workspace", "schema-snapshots", name).read_text(encoding="utf-8").split("---\n")[2]
+    return (
+        shared_path("real-workspace", "schema-snapshots", name).read_text(encoding="utf-8").split("---\n")[2]
+    )
 
 
 def test_the_keys_are_those_of_the_reference():

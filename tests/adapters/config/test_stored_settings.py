@@ -234,7 +234,9 @@ def test_lists_do_not_grow_from_query_to_query(world: Any):
         'conversation.attachments = ["file:a"]\n[[assistant.instructions]]\ntitle = "T"\n'
         '[providers.mcp.s]\ntype = "stdio"\ncommand = "x"\narguments = ["--a"]\n'
     )
-    world.workspace('conversation.attachments = ["file:b"]\n[[assistant.instructions]]\ntitle = "P"\n', "cfg/p.toml")
+    world.workspace(
+        'conversation.attachments = ["file:b"]\n[[assistant.instructions]]\ntitle = "P"\n', "cfg/p.toml"
+    )
     world.environ["JP_CFG_EDITOR_ENVS"] = "vi"
     stream = new_conversation(world.settings(), "p")
     before = world.settings().resolve(["p"], stream).partial
@@ -330,7 +332,9 @@ def test_a_llamacpp_model_without_other_servers_is_one(world: Any):
     stream = new_conversation(world.settings(), "assistant.model.id=llamacpp/qwen")
     assert str(query(world.settings(), stream)[0].model) == "llamacpp/qwen"
     world.server = ServerSettings(lmstudio_base_url="http://localhost:1234")
-    assert str(query(world.settings(), stream, "assistant.model.id=llamacpp/qwen")[0].model) == "llamacpp/qwen"
+    assert (
+        str(query(world.settings(), stream, "assistant.model.id=llamacpp/qwen")[0].model) == "llamacpp/qwen"
+    )
 
 
 class StoredDelta:
@@ -345,19 +349,26 @@ def test_newer_changes_clear_and_reset():
         "assistant": {"name": "x", "system_prompt": "p"},
         "conversation": {"tools": {"my.tool": {"source": "local"}}, "labels": {"a": "1", "b": "2"}},
     }
-    changes = [StoredDelta({"user": {"name": "Ada"}}, ["assistant.name", "nothing.here", "conversation.labels.a"])]
+    changes = [
+        StoredDelta({"user": {"name": "Ada"}}, ["assistant.name", "nothing.here", "conversation.labels.a"])
+    ]
     tree: Any = to_stored(read_stored(base, changes).tree)
     assert tree["assistant"] == {"system_prompt": "p"}
     assert tree["conversation"]["labels"] == {"b": "2"}
     assert tree["user"] == {"name": "Ada"}
     dotted: Any = to_stored(read_stored(base, [StoredDelta({}, ["conversation.tools.my.tool"])]).tree)
     assert "tools" not in dotted["conversation"]
-    reset = read_stored(base, [*changes, StoredDelta({}, is_reset=True), StoredDelta({"user": {"name": "Grace"}})])
+    reset = read_stored(
+        base, [*changes, StoredDelta({}, is_reset=True), StoredDelta({"user": {"name": "Grace"}})]
+    )
     assert reset.tree == {"user": {"name": "Grace"}}
 
 
 def test_what_is_not_understood_is_left_out_alone_and_noted():
-    base: Any = {"assistant": {"name": "x", "request": {"max_retries": "many", "cache": False}}, "future": {"a": 1}}
+    base: Any = {
+        "assistant": {"name": "x", "request": {"max_retries": "many", "cache": False}},
+        "future": {"a": 1},
+    }
     stored = read_stored(base, [StoredDelta({"assistant": {"nme": "y"}})])
     assert stored.tree == {"assistant": {"name": "x", "request": {"cache": False}}}
     assert [(problem.key, problem.severity) for problem in stored.problems] == [
@@ -368,9 +379,16 @@ def test_what_is_not_understood_is_left_out_alone_and_noted():
 
 
 def test_trap_09_a_flat_first_delta_is_the_base_configuration():
-    events = json.dumps([
-        {"type": "config_delta", "timestamp": "2026-01-01 00:00:00.0", "event_id": "abc", "assistant": {"name": "x"}}
-    ])
+    events = json.dumps(
+        [
+            {
+                "type": "config_delta",
+                "timestamp": "2026-01-01 00:00:00.0",
+                "event_id": "abc",
+                "assistant": {"name": "x"},
+            }
+        ]
+    )
     stream = conversation_files.load(events, None, created_at=Timestamp(0), mint=counting_event_ids())
     assert read_stored(stream.base_config, ()).tree == {"assistant": {"name": "x"}}
 

@@ -162,6 +162,12 @@ def test_a_bare_error_object() -> None:
     assert decode({"type": "error", "message": "no reason"}) == [failure("transient")]
 
 
+def test_the_json_is_right_when_the_name_of_the_event_differs() -> None:
+    decoder = MessagesDecoder(ERRORS)
+    body = sse(*SAID, *stop()).replace(b"data:", b"event: error\ndata:")
+    assert [to_json(event) for event in decoder.feed(body)] == [*HI, COMPLETED]
+
+
 def test_data_that_is_no_json_is_a_broken_stream() -> None:
     assert decode(*SAID, "{oops", *stop()) == [*HI, failure("transient")]
 

@@ -371,6 +371,11 @@ def test_halves_of_characters_survive_in_two_deltas() -> None:
     assert text == "\ud83d\ude00"  # the surrogate joiner makes one character of them
 
 
+def test_a_broken_server_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    decode(*["not json"] * 50, STOP)
+    assert [record.getMessage() for record in caplog.records] == ["server sent a chunk that is not JSON"]
+
+
 def test_an_endless_event_ends_the_stream() -> None:
     decoder = ChatDecoder(ERRORS)
     events = []

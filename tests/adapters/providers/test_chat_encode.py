@@ -228,6 +228,17 @@ def test_nothing_said_is_no_message() -> None:
     assert messages(user("Hello"), says(""), thinks(""), HELLO_USER) == [HELLO, HELLO]
 
 
+def test_arguments_nested_beyond_reason_do_not_spoil_the_conversation() -> None:
+    deep: Any = "bottom"
+    for _ in range(5000):
+        deep = [deep]
+    arguments = messages(user("Hello"), calls("a", x=deep), returns("a"))[1]["tool_calls"][0]["function"][
+        "arguments"
+    ]
+    assert arguments.startswith('{"x":[[[')
+    assert "(nested too deeply)" in arguments
+
+
 def test_the_name_of_the_reasoning_member_is_the_dialects() -> None:
     other = replace(COMPATIBLE, reasoning_member="reasoning")
     assert messages(user("Hello"), thinks("hm"), says("x"), HELLO_USER, dialect=other)[1] == assistant(

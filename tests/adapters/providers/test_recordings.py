@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.adapters.providers.contract import violations
+from tests.adapters.providers.making import model, request
 from tests.adapters.providers.replay import (
     DECODERS,
     EXCHANGES,
@@ -24,7 +25,7 @@ from tests.adapters.providers.replay import (
     to_json,
     whole,
 )
-from tests.support.shared import shared_files
+from tests.support.shared import shared_files, shared_path
 
 SMALL = 3_000
 """Bodies up to this size are cut in two at every byte; larger ones at random places, and into single bytes."""
@@ -107,3 +108,22 @@ def test_requests_encode_to_the_recorded_bodies(path: Path, number: int) -> None
     else:
         sent = play(exchange, _answers(recording, step), whole).bodies
     assert [comparable(body) for body in sent] == [comparable(body) for body in bodies]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("kind", ["text", "tool"])
+@pytest.mark.parametrize(("provider", "wire"), [("llamacpp", "chat"), ("anthropic", "anthropic")])
+def test_raw_streams_of_a_real_server_are_understood(provider: str, wire: str, kind: str) -> None:
+    body = shared_path("recordings", "llamacpp", "streams", f"{wire}_{kind}.sse").read_text(encoding="utf-8")
+    answer = {"status": 200, "headers": {"content-type": "text/event-stream"}, "body": body}
+    exchange = EXCHANGES[provider](request(of=model(f"{provider}/local", max_output_tokens=100)))
+    played = play(exchange, [answer], at_random(1))
+    assert violations(played.events) == []
+    said = built(played.events)
+    assert said[-1] == {"type": "finished", "reason": "completed"}
+    if kind == "text":
+        assert said[0]["message"].strip()
+    else:
+        assert (said[0]["name"], said[0]["arguments"].keys()) == ("get_weather", {"city", "unit"})
+    assert exchange.usage is not None
+    assert exchange.usage.output_tokens

@@ -4,7 +4,7 @@ import pytest
 
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.inputs import Answered, AskFailed, FromProvider, Saved, Start, StreamEnded, TimerElapsed
-from jp_lsp.turn.interrupt import MENUS
+from jp_lsp.turn.interrupt import MENUS, PressReport
 from jp_lsp.turn.options import InterruptOptions, TurnOptions
 from jp_lsp.turn.outcome import Outcome
 from jp_lsp.turn.phase import Phase
@@ -22,7 +22,7 @@ def test_a_press_opens_the_menu_with_the_harmless_choice_first() -> None:
     desk = interrupted()
     assert desk.phase is Phase.INTERRUPTED_STREAM
     assert [choice.id for choice in desk.asked[0].choices] == ["continue", "reply", "stop", "abort"]
-    assert desk.core.last_press.handled == "menu"
+    assert desk.core.last_press == PressReport("menu", Phase.INTERRUPTED_STREAM)
     assert all(choices[0].id == "continue" for _, choices in MENUS.values())
 
 
