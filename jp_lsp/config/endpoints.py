@@ -6,17 +6,17 @@ user's own machine or to the vendor itself, until the user trusts the workspace.
 """
 
 import ipaddress
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import cast
 from urllib.parse import SplitResult, urlsplit
 
 from jp_lsp.config.layer import WORKSPACE_KINDS, Origin, Source
-from jp_lsp.config.problem import dotted
+from jp_lsp.config.problem import Problem, dotted
 from jp_lsp.config.server_settings import ServerSettings
-from jp_lsp.config.trace import settings_of
+from jp_lsp.config.trace import locate, settings_of
 from jp_lsp.config.value import ABSENT, MergedList, Partial, Path, Value, entries_of, value_at
 from jp_lsp.ports.providers import PROVIDER_DEFAULTS, ProviderSettings
 
@@ -153,6 +153,16 @@ def _is_loopback(host: str) -> bool:
 def _host(url: str | None) -> str:
     parts = _split(url or "")
     return (parts.hostname if parts is not None else None) or url or "nowhere"
+
+
+def unused_settings(sources: Sequence[Source], provider: str) -> Iterator[Problem]:
+    """Notice what a request says about a vendor in vain: connections outlive requests."""
+    for field in fields(ProviderSettings):
+        path = (*_LLM, provider, field.name)
+        origin = locate(sources, path)
+        if origin is not None and origin.kind == "request":
+            text = "is not used: connections are made from files, the environment and the server's settings"
+            yield Problem(dotted(path), text, origin, "warning")
 
 
 def holds_secret(url: str) -> bool:

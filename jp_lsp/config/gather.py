@@ -43,9 +43,11 @@ class Places:
 
     def name_of(self, path: FilePath) -> str:
         """Name a file for people: relative to the workspace where it lies in it."""
-        if self.root is not None and path.is_relative_to(self.root):
-            return str(path.relative_to(self.root))
-        return str(path)
+        return str(path.relative_to(self.root)) if self.root is not None and self.holds(path) else str(path)
+
+    def holds(self, path: FilePath) -> bool:
+        """Tell whether a file lies in the workspace."""
+        return self.root is not None and path.is_relative_to(self.root)
 
     def candidates(self) -> Iterator[tuple[LayerKind, FilePath, str]]:
         """Give the places of the implicit files, lowest first: kind, folder, and name without extension."""
@@ -182,7 +184,7 @@ class _Reading:
         for file in dict.fromkeys(tree.files):
             for finding in file.findings:
                 self._note(kind, file, finding)
-            if kind in WORKSPACE_KINDS:
+            if kind in WORKSPACE_KINDS or self.places.holds(file.path):
                 for finding in file.foreign:
                     self._note(kind, file, finding)
         for file, finding in tree.findings:

@@ -5,12 +5,13 @@ settings that never change. Nothing is remembered between queries but files that
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from jp_lsp.config import options, sections
 from jp_lsp.config.delta import compute_change
-from jp_lsp.config.endpoints import UntrustedEndpoint, provider_settings, untrusted_endpoints
+from jp_lsp.config.endpoints import UntrustedEndpoint, provider_settings, untrusted_endpoints, unused_settings
 from jp_lsp.config.explain import Explanation, explain
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.fold import OUR_ORDER, REFERENCE_ORDER, Order, fold, in_order
@@ -98,17 +99,8 @@ class WorkspaceSettings:
 
     def with_server(self, server: ServerSettings) -> "WorkspaceSettings":
         """Give the same with other server settings; what was read of files is shared."""
-        other = WorkspaceSettings(
-            self._places.root,
-            self._places.cwd,
-            self._environ,
-            self._places.user_config_dir,
-            self._places.user_workspace_dir,
-            server,
-            self._default_model,
-            order=self._order,
-        )
-        other._cache = self._cache
+        other = copy(self)
+        other._server = server
         return other
 
     def default_conversation(self, overrides: Sequence[str]) -> str | None:
@@ -133,11 +125,12 @@ class WorkspaceSettings:
         sources = self._sources(overrides, conversation)
         ordered = sources.ordered(self._order)
         resolved = resolve(ordered)
-        problems = (*sources.problems, *resolved.problems)
+        problems = [*sources.problems, *resolved.problems]
         _refuse_errors(problems)
         tree = self._with_model(resolved.tree)
         model = self._served_by(tree, ordered)
         self._refuse_stranger(model, sources)
+        problems += unused_settings(ordered, model.provider)
         partial, lost = self._to_store(tree, sources)
         return QuerySettings(
             model=model,

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from jp_lsp.conversation.ids import CallId, ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.tools.outcome import ToolOutcome
+from jp_lsp.tools.outcome import ToolOutcome, ToolQuestion
 from jp_lsp.tools.spec import ToolSpec
 
 
@@ -42,4 +42,26 @@ class ToolExecutor(Protocol):
 
     async def run(self, run: ToolRun, observer: RunObserver) -> ToolOutcome:
         """Do one pass."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The user's answer to a question."""
+
+    value: JsonValue
+
+
+NoReply: TypeAlias = Literal["declined", "dismissed"]
+"""The user said no to the question itself, or closed it; also when there is nobody to ask."""
+
+
+class LiveQuestions(Protocol):
+    """Puts a question of a tool while its pass goes on.
+
+    MCP servers ask so; other tools end their pass with `NeedsInput` and are run again.
+    """
+
+    async def ask(self, run: ToolRun, question: ToolQuestion) -> Reply | NoReply:
+        """Wait for the answer, of the kind that the question says. Cancelling withdraws the question."""
         ...

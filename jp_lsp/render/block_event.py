@@ -28,7 +28,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What a flush found unfinished; otherwise like a block."""
+    """What a flush found unfinished; otherwise like a block.
+
+    `missing_end` is what must be added lest it swallows what follows: the end of a comment, for instance.
+    """
 
     text: str
     kind: BlockKind
@@ -36,6 +39,7 @@ class Tail:
     list_id: int | None = None
     is_after_blank: bool = False
     open_run: int = 0
+    missing_end: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ class BlockBuffer:
             case Fence() as fence:
                 self._fence_line(fence, line)
             case Html() as html:
-                if html.append("\n" if html.ends == "blank line" and is_blank(line) else line):
+                if html.append("\n" if html.ends.pattern is None and is_blank(line) else line):
                     self._end_leaf()
             case IndentedCode() as code:
                 self._indented_line(code, line)
@@ -328,8 +328,10 @@ class BlockBuffer:
                 self._emit(fence.close(is_missing=True))
             case Paragraph() as paragraph:
                 self._emit(paragraph.end(is_tail=True))
-            case IndentedCode() | Html() as leaf:
-                block = leaf.end()
+            case Html() as html:
+                self._emit(html.end_as_tail())
+            case IndentedCode() as code:
+                block = code.end()
                 self._emit(Tail(block.text, block.kind))
             case None:
                 if self._lists and (tail := self._lists[-1].take_tail()) is not None:

@@ -83,7 +83,11 @@ class DelimiterStack:
                 del self._openers[index]
         if can_open and count:
             self._openers.append(Opener(character, start + size - count, count, size, can_close))
-        return can_close and count > 0 and any(opener.character == character for opener in self._openers[:bottom])
+        return (
+            can_close
+            and count > 0
+            and any(opener.character == character for opener in self._openers[:bottom])
+        )
 
     def _find(self, character: str, count: int, size: int, can_open: bool, bottom: int) -> int | None:
         for index in range(len(self._openers) - 1, bottom - 1, -1):

@@ -193,7 +193,9 @@ class InlineTracker:
         if not is_footnote:
             bracket = self._brackets[-1] if self._brackets else None
             bottom = bracket.bottom if bracket is not None else 0
-            closes = self._delimiters.add(self._run, self._start, self._count, self._before, text[end], bottom)
+            closes = self._delimiters.add(
+                self._run, self._start, self._count, self._before, text[end], bottom
+            )
             if bracket is not None and closes:
                 bracket.has_closer = True
         self._back_to_text(self._run)

@@ -38,7 +38,10 @@ class Joiner:
             case Block() | Tail():
                 if not event.text.strip():
                     return None
-                return self._block(event, _indented(event.text.rstrip("\n"), event.indent))
+                body = event.text.rstrip("\n")
+                if isinstance(event, Tail) and event.missing_end:
+                    body += f"\n{event.missing_end}"
+                return self._block(event, _indented(body, event.indent))
             case CodeOpen():
                 return self._block(event, " " * event.indent + event.lead + event.run + event.info)
             case CodeLine():

@@ -12,7 +12,7 @@ from jp_lsp.render.block_event import (
     Tail,
 )
 from jp_lsp.render.inline import InlineTracker
-from jp_lsp.render.line import HtmlEnd, fence_opening, measure, strip_spaces
+from jp_lsp.render.line import HtmlEnd, fence_opening, is_blank, measure, strip_spaces
 
 STREAM_FROM = 128
 """How many bytes of a paragraph must be there before it is shown in slices (query pipeline 5.4)."""
@@ -158,17 +158,21 @@ class Html:
     def append(self, line: str) -> bool:
         """Take a line and tell whether it was the last one."""
         self.lines.append(line)
-        if self.ends == "blank line":
-            return not line.strip()
-        return self.ends.search(line) is not None
+        if self.ends.pattern is None:
+            return is_blank(line)
+        return self.ends.pattern.search(line) is not None
 
     def end(self) -> Block:
         """Give the block."""
         return Block("".join(self.lines), "html")
 
+    def end_as_tail(self) -> Tail:
+        """Give what there is of it."""
+        return Tail("".join(self.lines), "html", missing_end=self.ends.missing)
+
     def __str__(self) -> str:
         """Describe it for people who look into a buffer."""
-        return f"html(until {self.ends if isinstance(self.ends, str) else self.ends.pattern})"
+        return f"html(until {self.ends.missing or 'blank line'})"
 
 
 Leaf = Paragraph | Fence | IndentedCode | Html

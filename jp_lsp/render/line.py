@@ -7,7 +7,6 @@ and so on. What a line means also depends on what is open around it; that is the
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 TAB_SIZE = 4
 CODE_INDENT = 4
@@ -28,15 +27,13 @@ _HTML_BLOCK_TAGS = (
     "tfoot|th|thead|title|tr|track|ul"
 )
 _ATTRIBUTES = r"""(?:[ \t]+[A-Za-z_:][\w.:-]*(?:[ \t]*=[ \t]*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*"""
+_HTML_RAW_TAG = re.compile(r"<(script|pre|style|textarea)(?:[ \t>]|\Z)", re.IGNORECASE)
+_HTML_RAW_END = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
 _HTML_TERMINATED = (
-    (
-        re.compile(r"<(?:script|pre|style|textarea)(?:[ \t>]|\Z)", re.IGNORECASE),
-        re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
-    ),
-    (re.compile(r"<!--"), re.compile(r"-->")),
-    (re.compile(r"<\?"), re.compile(r"\?>")),
-    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(r"<![A-Za-z]"), re.compile(r">")),
+    (re.compile(r"<!--"), "-->"),
+    (re.compile(r"<\?"), "?>"),
+    (re.compile(r"<!\[CDATA\["), "]]>"),
+    (re.compile(r"<![A-Za-z]"), ">"),
 )
 _HTML_BLOCK = re.compile(rf"</?(?:{_HTML_BLOCK_TAGS})(?:[ \t]|/?>|\Z)", re.IGNORECASE)
 _HTML_ALONE = re.compile(rf"(?:<[A-Za-z][\w-]*{_ATTRIBUTES}[ \t]*/?>|</[A-Za-z][\w-]*[ \t]*>)[ \t]*\Z")
@@ -126,8 +123,15 @@ def fence_opening(rest: str) -> FenceOpening | None:
     return FenceOpening(match[1] or match[3], (match[2] or match[4] or "").strip())
 
 
-HtmlEnd = re.Pattern[str] | Literal["blank line"]
-"""What ends a block of HTML: a line that holds a match, or a blank line."""
+@dataclass(frozen=True, slots=True)
+class HtmlEnd:
+    """What ends a block of HTML: a line with a match of `pattern`, or a blank line when there is none.
+
+    `missing` is what to add when the text ends before.
+    """
+
+    pattern: re.Pattern[str] | None = None
+    missing: str = ""
 
 
 def html_start(rest: str, *, interrupts: bool = False) -> HtmlEnd | None:
@@ -137,11 +141,13 @@ def html_start(rest: str, *, interrupts: bool = False) -> HtmlEnd | None:
     """
     if not rest.startswith("<"):
         return None
+    if (raw := _HTML_RAW_TAG.match(rest)) is not None:
+        return HtmlEnd(_HTML_RAW_END, f"</{raw[1]}>")
     for start, end in _HTML_TERMINATED:
         if start.match(rest):
-            return end
+            return HtmlEnd(re.compile(re.escape(end)), end)
     if _HTML_BLOCK.match(rest) or (not interrupts and _HTML_ALONE.match(rest)):
-        return "blank line"
+        return HtmlEnd()
     return None
 
 

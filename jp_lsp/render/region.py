@@ -104,19 +104,19 @@ def _slice_part(event: Slice) -> TextPart:
 class RawRegion:
     """Gives each piece of text as it comes, but for line ends at the borders of the region.
 
-    Only one thing must be known about the text: whether it leaves a fence open, which would swallow what
-    comes behind the region.
+    Only one thing must be known about the text: whether it leaves something open, such as a fence, that
+    would swallow what comes behind the region.
     """
 
     def __init__(self) -> None:
-        self._fences = BlockBuffer()
+        self._buffer = BlockBuffer()
         self._held: list[str] = []
         self._has_begun = False
 
     def write(self, text: str) -> list[Piece]:
         """See `Region`."""
-        self._fences.push(text)
-        self._fences.pop_events()
+        self._buffer.push(text)
+        self._buffer.pop_events()
         if not text.strip("\n" if self._has_begun else " \t\n"):
             self._held.append(text)
             return []
@@ -132,11 +132,20 @@ class RawRegion:
 
     def finish(self) -> list[Piece]:
         """See `Region`."""
-        missing = [
-            event for event in self._fences.flush() if isinstance(event, CodeClose) and event.is_missing
-        ]
         self._held = []
-        return [TextPiece("\n", " " * close.indent + close.run, "other", "last") for close in missing]
+        missing = [_missing_end(event) for event in self._buffer.flush()]
+        return [TextPiece("\n", end, "other", "last") for end in missing if end]
+
+
+def _missing_end(event: BlockEvent) -> str:
+    """Give what must be added so that nothing stays open behind the event."""
+    match event:
+        case CodeClose(is_missing=True):
+            return " " * event.indent + event.run
+        case Tail():
+            return event.missing_end
+        case _:
+            return ""
 
 
 def _without_blank_lines(text: str) -> str:

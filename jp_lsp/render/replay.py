@@ -99,9 +99,11 @@ def render_turns(
     return [chunk for chunk in chunks if not isinstance(chunk, EPHEMERAL)]
 
 
-def export_markdown(turns: Iterable[StoredTurn], *, has_detail: bool = True) -> str:
-    """Write stored turns as one markdown text."""
-    text = transcript(render_turns(turns, has_detail=has_detail))
+def export_markdown(
+    turns: Iterable[StoredTurn], *, is_user_only: bool = False, has_detail: bool = True
+) -> str:
+    """Write stored turns as one markdown text; the arguments are those of `render_turns`."""
+    text = transcript(render_turns(turns, is_user_only=is_user_only, has_detail=has_detail))
     return f"{text}\n" if text else ""
 
 

@@ -5,7 +5,7 @@ when a method is first called, and may be given as a function that imports them,
 longer to import than the rest of a server's start allows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -44,13 +44,16 @@ class Method:
         return self.handler(self._validate(self.params_model, params))
 
     def _validate(self, source: _ModelSource, params: JsonValue) -> object:
-        from pydantic import ValidationError  # here, so that a start does not pay for it
+        from jp_lsp.protocol.reading import (  # here, so that a start does not pay for pydantic
+            InvalidParams,
+            read,
+        )
 
         model = cast("type[BaseModel]", source if isinstance(source, type) else source())
         try:
-            return model.model_validate({} if params is None else params)
-        except ValidationError as error:
-            raise invalid_params(self.name, _problems(error)) from None
+            return read(model, {} if params is None else params, self.name)
+        except InvalidParams as problem:
+            raise invalid_params(self.name, [str(problem).removeprefix(f"{self.name}: ")]) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +92,3 @@ class Command:
                 return {self.text_key: argument}
         wanted = "an object" if self.text_key is None else f"an object, or the {self.text_key} as a string"
         raise invalid_params(self.method.name, [f"arguments: takes one, {wanted}"])
-
-
-def _problems(error: Any) -> Sequence[str]:
-    """Say of each problem where it is and what it is, never what was sent."""
-    problems: list[str] = []
-    for problem in error.errors(include_url=False, include_input=False, include_context=False):
-        place = ".".join(str(step) for step in problem["loc"]) or "params"
-        problems.append(f"{place}: {problem['msg']}")
-    return problems

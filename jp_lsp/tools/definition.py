@@ -4,12 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a tool: a node of JSON schema (config-and-tools 4.2)."""
+    """One argument of a tool: a node of JSON schema (config-and-tools 4.2).
+
+    `schema` is set where an MCP server wrote the schema: this is what the model is told, to the letter, and
+    the other members are what of it we understand (5.4).
+    """
 
     type: str | Sequence[str] | None
     required: bool = False
@@ -20,16 +24,22 @@ class Parameter:
     enum: Sequence[JsonValue] = ()
     items: "Parameter | None" = None
     properties: "Mapping[str, Parameter]" = field(default_factory=lambda: {})
+    schema: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """What a provider needs to offer a tool; parameters keep their configured order."""
+    """What a provider needs to offer a tool; parameters keep their configured order.
+
+    `schema` is set for a tool of an MCP server: the schema of all arguments with the user's changes, which
+    calls are checked against. Its `$defs` and `definitions` are where the parameters' schemas refer to.
+    """
 
     name: str
     parameters: Mapping[str, Parameter]
     summary: str | None = None
     description: str | None = None
+    schema: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)

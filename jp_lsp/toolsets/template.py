@@ -25,7 +25,7 @@ _FUEL = 4_000_000
 """Bounds what a template may do, loops and text together; a tenth of a second on a small machine."""
 
 _VARIABLE = "JP_VALUE_"
-_MARK = re.compile("\0([0-9]+)\0")
+_MARK = re.compile("\0([0-9]{1,6})\0")
 _COMMENT = re.compile(r"(?:^|(?<=[\s;&|(]))#[^\n]*")
 _EXPRESSION = re.compile(r"\{[{%#]")
 
@@ -70,10 +70,13 @@ def _render_shell(program: str, words: Sequence[str], context: JsonObject) -> Re
     _checked((program,))
     values: list[str] = []
 
+    def look_up(mark: re.Match[str]) -> str:
+        index = int(mark[1])
+        return values[index] if index < len(values) else mark[0]
+
     def keep(value: JsonValue) -> str:
         # A value may hold an earlier one, where a template has put it into a variable of its own.
-        written = _MARK.sub(lambda mark: values[int(mark[1])], _written(value))
-        values.extend(_checked((written,)))
+        values.extend(_checked((_MARK.sub(look_up, _written(value)),)))
         return f"\0{len(values) - 1}\0"
 
     text = _with_references(_render(program, context, keep))

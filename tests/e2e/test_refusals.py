@@ -180,7 +180,9 @@ async def test_a_dead_endpoint(client: JpClient, user: UserFolders, max_retries:
         (number, max_retries) for number in range(1, max_retries + 1)
     ]
     assert user.story(result["conversation"]) == ["turn", "user: hi"]
-    assert error["message"] in client.transcript(token), "the error is part of what the user sees"
+    attempts = f" after {max_retries + 1} attempts" if max_retries else ""
+    word, _, cause = error["message"].partition(":")
+    assert client.transcript(token) == f"## User\n\nhi\n\n> **Error:** {word}{attempts}:{cause}"
 
 
 REFUSALS: Mapping[str, tuple[Reply, str]] = {

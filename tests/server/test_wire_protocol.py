@@ -149,8 +149,8 @@ async def test_a_refusal_names_each_field_and_quotes_nothing(client: MemoryClien
     )
     text = error_of(client.take_one(), -32602, "invalid_params")
     assert text == (
-        "Invalid params for jp/search: searchText: Input should be a valid string; "
-        "places.0.line: Input should be greater than or equal to 0; places.1.fileName: Field required"
+        "Invalid params for jp/search: `searchText` must be a string, not an array; "
+        "`places[0].line` must be 0 or more, not -1; `places[1].fileName` is missing"
     )
 
 

@@ -43,6 +43,11 @@ class Hold:
         """Block until the server stands here."""
         return self._reached.wait(_PATIENCE)
 
+    @property
+    def is_reached(self) -> bool:
+        """Whether the server stands here, or stood here."""
+        return self._reached.is_set()
+
     def open(self) -> None:
         """Let the server go on."""
         self._opened.set()

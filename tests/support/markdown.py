@@ -1,5 +1,7 @@
 """Random markdown for properties: the pieces that decide what a line is, put together at random."""
 
+from itertools import pairwise
+
 from hypothesis import strategies as st
 
 _WORDS = (
@@ -94,4 +96,4 @@ def pieces(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> list[str]:
     text = draw(texts)
     cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
     borders = [0, *cuts, len(text)]
-    return [text[start:end] for start, end in zip(borders, borders[1:], strict=False)]
+    return [text[start:end] for start, end in pairwise(borders)]

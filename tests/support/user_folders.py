@@ -4,8 +4,10 @@ A server that is started with `environment` finds no key, no setting and no conv
 tests, and leaves nothing behind outside the scratch folder.
 """
 
+import asyncio
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from tests.support.wire_process import ROOT
 
 _KEPT = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "TMPDIR", "PYTHONDEVMODE")
 """What a process needs of the real environment."""
+
+_PATIENCE = 30.0
 
 Json = dict[str, Any]
 
@@ -82,6 +86,16 @@ class UserFolders:
     def story(self, conversation: str) -> list[str]:
         """The stored events as short lines."""
         return [short(event) for event in self.events(conversation)]
+
+    async def wait_for_story(self, conversation: str, is_there: Callable[[list[str]], bool]) -> list[str]:
+        """Wait until what is on disk is as wanted; half a save is never seen, but one of two copies may be."""
+        story: list[str] = []
+        async with asyncio.timeout(_PATIENCE):
+            while not is_there(story):
+                await asyncio.sleep(0.02)
+                path = self.folder_of(conversation) / "events.json"
+                story = [short(event) for event in json.loads(path.read_text(encoding="utf-8"))]
+        return story
 
     def is_locked(self, conversation: str) -> bool:
         """Whether a lock of the conversation is left."""

@@ -56,10 +56,11 @@ async def render(session: Session, params: RenderParams) -> JsonObject:
         raise to_wire.query_error(refusal.error, draft=None, trace=new_trace()) from None
     turns = [_with_overlay(turn, params.overlay) for turn in stored_turns(stored)]
     turns = _chosen(turns, params.turns)
-    chunks = render_turns(turns, is_user_only=params.user_only)
     token = params.partial_result_token
     if token is None and not session.capabilities.chunks:
-        return {"turns": len(turns), "seq": 0, "md": export_markdown(turns), "notices": []}
+        text = export_markdown(turns, is_user_only=params.user_only)
+        return {"turns": len(turns), "seq": 0, "md": text, "notices": []}
+    chunks = render_turns(turns, is_user_only=params.user_only)
     await _send(session, token, params.conversation, chunks)
     return {"turns": len(turns), "seq": len(chunks), "notices": []}
 

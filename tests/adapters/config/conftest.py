@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from jp_lsp.config.fold import OUR_ORDER, Order
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.settings import WorkspaceSettings

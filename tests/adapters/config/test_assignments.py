@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.assign import AssignmentError, assign_change
 from jp_lsp.config.expression import Assignment, Expression, ExpressionError, FileReference, parse_expression
 from jp_lsp.config.layer import Change, Origin
@@ -93,7 +94,7 @@ BAD_JSON = ["{", "user.name:={", "user.name:=NaN", "user.name:=" + "[" * 100_000
 
 @pytest.mark.parametrize("text", BAD_JSON)
 def test_bad_json_is_a_parse_error(text: str):
-    with pytest.raises(AssignmentError, match="parse error: .* is not JSON"):
+    with pytest.raises(AssignmentError, match=r"parse error: .* is not JSON"):
         parse_expression(text)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from jp_lsp.config.complete import complete
 from jp_lsp.config.delta import changed_paths, compute_change
 from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Misfit, Table, Text, Variant, entry_kind
@@ -16,7 +17,7 @@ from jp_lsp.config.resolve import complete_configuration
 from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.snapshot import from_stored, to_stored
 from jp_lsp.config.stored import read_stored
-from jp_lsp.config.value import Partial
+from jp_lsp.config.value import ABSENT, Partial
 
 POOL: tuple[Any, ...] = (
     True, False, 0, 1, 7, 60, 1000, 0.5, 2.0, "a", "b", "", "3ms", "2h", "#aabbcc", "openai/x", "local", "mcp.s",
@@ -45,7 +46,12 @@ def fits(leaf: Leaf, value: Any) -> bool:
 
 def complete_item(kind: Kind) -> Callable[[Any], str]:
     """Tell items apart as they are once they are complete."""
-    return lambda item: repr(complete(kind, read_member(kind, item, Report())))
+
+    def completed(item: Any) -> str:
+        value = read_member(kind, item, Report())
+        return "" if value is ABSENT else repr(complete(kind, value))
+
+    return completed
 
 
 GENERATORS: dict[tuple[int, int], st.SearchStrategy[Any]] = {}

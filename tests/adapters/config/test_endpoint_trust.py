@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.ports.providers import PROVIDER_DEFAULTS, ProviderSettings
 
@@ -102,6 +103,11 @@ def test_the_users_own_word_needs_no_trust(world: Any, place: str):
         world.user('providers.llm.openai.base_url = "https://evil.example"')
     settings = world.settings()
     assert settings.resolve(overrides, None).model.provider == "openai"
+    if place == "request":
+        assert settings.resolve(overrides, None).warnings == (
+            "--cfg providers.llm.openai.base_url=https://mine.example: `providers.llm.openai.base_url`: is not used: "
+            "connections are made from files, the environment and the server's settings",
+        )
     if place in {"user_of_workspace", "environment"}:
         assert settings.provider_settings()["openai"].base_url == "https://mine.example"
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.environment import find_path, variable_name
 from jp_lsp.config.schema import leaf_keys
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.fold import OUR_ORDER
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from jp_lsp.config.extends import MAX_FILES, load_tree
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.pattern import MAX_NAMES, TooManyNames, matches

@@ -1,9 +1,11 @@
 """The five formats, how a file is found, and what hostile bytes can do (config-and-tools 1.1)."""
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
 from jp_lsp.config.files import FileCache, find_by_stem, find_file
 from jp_lsp.config.parse import MAX_FILE_SIZE, ParseError, parse
 
@@ -141,8 +143,6 @@ def test_a_file_that_is_gone_is_a_finding(tmp_path: Path):
 
 
 def test_yaml_and_json5_are_loaded_only_for_such_files(tmp_path: Path):
-    import subprocess
-
     script = (
         "import sys; from pathlib import Path; from jp_lsp.config.files import FileCache; import jp_lsp.config.settings;"
         f"FileCache().load(Path({str(tmp_path / 'a.toml')!r})); FileCache().load(Path({str(tmp_path / 'a.json')!r}));"

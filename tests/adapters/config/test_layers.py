@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.fold import OUR_ORDER, REFERENCE_ORDER, fold, in_order
 from jp_lsp.config.layer import Layer, Origin, Step
 from jp_lsp.config.settings import WorkspaceSettings
@@ -29,9 +30,7 @@ def everywhere(world: Any) -> dict[str, Callable[[], None]]:
         "workspace": world.workspace('assistant.name = "workspace"'),
         "cwd": world.workspace('assistant.name = "cwd top"', ".jp.toml"),
         "cwd src": world.workspace('assistant.name = "cwd src"', "src/.jp.toml"),
-        "cwd deep": world.workspace(
-            'assistant.name = "cwd deep"', "src/deep/.jp.yaml".replace("yaml", "toml")
-        ),
+        "cwd deep": world.workspace('assistant.name = "cwd deep"', "src/deep/.jp.toml"),
         "user_workspace": world.user_of_workspace('assistant.name = "user_workspace"'),
     }
     world.environ["JP_CFG_ASSISTANT_NAME"] = "environment"

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.ports.provider import ModelId
+from jp_lsp.ports.refusal import Refusal
 
 Value = Callable[..., Any]
 
@@ -195,8 +198,6 @@ def test_all_files_with_problems_are_named_at_once_with_line_and_value(world: An
 
 @pytest.mark.requirement("R299")
 def test_a_refusal_carries_chain_and_origin(world: Any):
-    from jp_lsp.ports.refusal import Refusal
-
     world.workspace('[assistant]\nnme = "x"\n')
     with pytest.raises(Refusal) as caught:
         world.settings().resolve([], None)
@@ -301,14 +302,19 @@ def test_anything_else_is_left_out_with_a_warning(world: Any, case: str):
     assert warnings(world) == (message,)
 
 
+def test_a_model_of_ours_in_a_named_file_of_the_workspace_is_noticed_too(world: Any):
+    world.workspace('assistant.model.id = "compatible/x"', "role.toml")
+    assert warnings(world, "role.toml")[0].startswith(
+        "role.toml:1: `assistant.model.id`: `compatible` is a provider"
+    )
+
+
 def test_a_model_of_ours_in_the_users_own_file_is_no_reason_to_warn(world: Any):
     world.user('assistant.model.id = "local/x"')
     assert warnings(world) == ()
 
 
 def test_a_model_that_is_not_set_is_the_embedded_one_or_both_ways_out(world: Any):
-    from jp_lsp.ports.provider import ModelId
-
     world.default_model = ModelId("local", "smollm2-135m")
     resolved = world.settings().resolve([], None)
     assert resolved.model == ModelId("local", "smollm2-135m")

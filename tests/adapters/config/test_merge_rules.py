@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.complete import complete_table
 from jp_lsp.config.merge import merge_tables
 from jp_lsp.config.problem import Report

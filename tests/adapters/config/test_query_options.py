@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.server_settings import InterruptSettings, RenderSettings, ServerSettings
 from jp_lsp.conversation.thread import Section
 from jp_lsp.ports.provider import CachePolicy, Effort, ModelId, ModelParameters

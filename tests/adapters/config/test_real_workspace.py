@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.fold import OUR_ORDER, fold, in_order
 from jp_lsp.config.gather import Places, gather
 from jp_lsp.config.layer import Layer, Source
 from jp_lsp.config.resolve import sort_by_position
 from jp_lsp.config.rules import effective_enable
+from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.config.value import MergedList, MergedText, entries_of, value_at
 from jp_lsp.config.write import write_table
-from jp_lsp.config.schema import SCHEMA
+from jp_lsp.ports.refusal import Refusal
 from tests.support.shared import shared_files, shared_path
 
 NOWHERE = Path("/nonexistent")
@@ -148,8 +150,6 @@ def test_every_file_is_toml_and_all_but_one_stale_persona_have_known_keys_only(c
 
 @pytest.mark.parametrize("name", PERSONAS)
 def test_a_query_with_each_persona_begins_or_says_which_line_is_wrong(name: str):
-    from jp_lsp.ports.refusal import Refusal
-
     settings = WorkspaceSettings(root(), root(), {}, NOWHERE, None, ServerSettings(), lambda: None)
     if name in STALE:
         with pytest.raises(Refusal) as caught:

@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping
 
 import pytest
+
 from jp_lsp.config.complete import complete_table
 from jp_lsp.config.kind import Kind, ListOf, MapOf, Table, Variant
 from jp_lsp.config.schema import SCHEMA, leaf_keys
 from jp_lsp.config.value import ABSENT, MergedList
 from jp_lsp.config.write import write_table
-
 from tests.support.shared import shared_path
 
 FIELDS = "app_config_fields.snap"

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.server_settings import (
     HttpServer,
     InterruptSettings,

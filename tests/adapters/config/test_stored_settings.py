@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from jp_lsp.config.complete import complete_table
+from jp_lsp.config.resolve import complete_configuration
+from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.config.snapshot import from_stored, to_stored
@@ -51,18 +54,12 @@ def query(settings: WorkspaceSettings, stream: ConversationStream, *overrides: s
 def test_real_settings_survive_a_round_trip(path: Path):
     stream = load(path)
     first = read_stored(stream.base_config, [change for _, change in stream.config_deltas()])
-    complete = complete_table_of(first.tree)
+    complete = complete_configuration(first.tree)[0]
     written = to_stored(complete)
     assert to_stored(from_stored(written)) == written
     assert json.loads(json.dumps(written)) == written
     problems = {(problem.key, problem.severity) for problem in first.problems}
     assert problems <= {("style.code.theme", "hint")}
-
-
-def complete_table_of(tree: Any) -> Any:
-    from jp_lsp.config.resolve import complete_configuration
-
-    return complete_configuration(tree)[0]
 
 
 def plain(value: Any) -> Any:
@@ -121,7 +118,7 @@ BASES = [*shared_files("real-workspace/.jp/conversations/*/base_config.json"),
 @pytest.mark.parametrize("path", BASES, ids=lambda path: path.parent.name[:11])
 def test_nothing_of_a_stored_base_configuration_is_lost(path: Path):
     stored = json.loads(path.read_text(encoding="utf-8"))
-    ours = to_stored(complete_table_of(read_stored(stored, ()).tree))
+    ours = to_stored(complete_configuration(read_stored(stored, ()).tree)[0])
     missing = set(lost(plain(stored), plain(ours)))
     # A model named by an alias is stored as what the alias means.
     assert missing <= {".assistant.model.id"}
@@ -416,7 +413,5 @@ def test_keys_that_an_old_conversation_lacks_come_from_the_files(world: Any):
 
 
 def test_completing_twice_is_completing_once(world: Any):
-    from jp_lsp.config.schema import SCHEMA
-
     tree = from_stored(world.settings().resolve([], None).partial)
     assert complete_table(SCHEMA, tree) == tree

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.toml_lines import key_lines
 from tests.support.shared import shared_files

@@ -19,7 +19,11 @@ def seen(event: BlockEvent) -> str:
         case Slice(text, _, is_first, is_last):
             return f"para{'(last)' if is_last else ''}{'(first)' if is_first else ''} {text!r}"
         case CodeOpen():
-            return f"open {event.run} {event.info}".rstrip() + column(event.indent) + (f" {event.lead!r}" * (event.lead != ""))
+            return (
+                f"open {event.run} {event.info}".rstrip()
+                + column(event.indent)
+                + (f" {event.lead!r}" * (event.lead != ""))
+            )
         case CodeLine(text, indent):
             return f"line {text!r}{column(indent)}"
         case CodeClose():
@@ -137,7 +141,10 @@ LISTS: list[tuple[str, list[str]]] = [
     (" 8. a\n 9. b\n10. c\n", ["list_item ' 8. a\\n'", "list_item ' 9. b\\n'", "tail list_item '10. c\\n'"]),
     ("3) a\n3) b\n", ["list_item '3) a\\n'", "tail list_item '4) b\\n'"]),
     ("01. a\n02. b\n", ["list_item '01. a\\n'", "tail list_item '02. b\\n'"]),
-    ("- a\n  - b\n  - c\n- d\n", ["list_item '- a\\n'", "list_item '- b\\n' @2", "list_item '- c\\n' @2", "tail list_item '- d\\n'"]),
+    (
+        "- a\n  - b\n  - c\n- d\n",
+        ["list_item '- a\\n'", "list_item '- b\\n' @2", "list_item '- c\\n' @2", "tail list_item '- d\\n'"],
+    ),
     ("- a\n  - b\n\n  c\n", ["list_item '- a\\n'", "list_item '- b\\n\\n' @2", "tail list_item '  c\\n'"]),
     ("- a\n  * b\n  - c\n", ["list_item '- a\\n'", "list_item '* b\\n' @2", "tail list_item '- c\\n' @2"]),
     (
@@ -153,8 +160,14 @@ LISTS: list[tuple[str, list[str]]] = [
             "tail list_item '- c\\n'",
         ],
     ),
-    ("- ```py\n  x\n  ```\n- b\n", ["open ``` py '- '", "line 'x\\n' @2", "close @2", "tail list_item '- b\\n'"]),
-    ("- a\n  ```\n  x\n  ```\nend\n", ["list_item '- a\\n'", "open ``` @2", "line 'x\\n' @2", "close @2", "tail paragraph 'end\\n'"]),
+    (
+        "- ```py\n  x\n  ```\n- b\n",
+        ["open ``` py '- '", "line 'x\\n' @2", "close @2", "tail list_item '- b\\n'"],
+    ),
+    (
+        "- a\n  ```\n  x\n  ```\nend\n",
+        ["list_item '- a\\n'", "open ``` @2", "line 'x\\n' @2", "close @2", "tail paragraph 'end\\n'"],
+    ),
     ("- a\n\n      1. code\n      1. code\n", ["tail list_item '- a\\n\\n      1. code\\n      1. code\\n'"]),
     ("- - -\n", ["rule '- - -\\n'"]),
     ("  1. a\n  b\n    * c\n", ["tail list_item '  1. a\\n  b\\n    * c\\n'"]),
@@ -230,8 +243,16 @@ def test_text_behind_a_nested_list_is_outside_of_all_its_levels(
 STREAMING = [
     ("from 128 bytes on", ["x" * 127], [[]]),
     ("bytes, not characters", ["é" * 64], [[f"para(first) '{'é' * 64}'"]]),
-    ("whole lines after the first", ["x" * 130 + "\nab", "c\n"], [[f"para(first) '{'x' * 130}\\n'"], ["para 'abc\\n'"]]),
-    ("an open line is not classified", ["x" * 130 + "\n#", "# h\n"], [[f"para(first) '{'x' * 130}\\n'"], ["para(last) ''", "heading '## h\\n'"]]),
+    (
+        "whole lines after the first",
+        ["x" * 130 + "\nab", "c\n"],
+        [[f"para(first) '{'x' * 130}\\n'"], ["para 'abc\\n'"]],
+    ),
+    (
+        "an open line is not classified",
+        ["x" * 130 + "\n#", "# h\n"],
+        [[f"para(first) '{'x' * 130}\\n'"], ["para(last) ''", "heading '## h\\n'"]],
+    ),
     (
         "an underline comes too late",
         ["x" * 130 + "\n---\n"],
@@ -239,7 +260,11 @@ STREAMING = [
     ),
     ("code spans", ["y" * 130 + " `a b", "` c"], [[f"para(first) '{'y' * 130} '"], ["para '`a b` c'"]]),
     ("links", ["y" * 130 + " [a](b", ") c"], [[f"para(first) '{'y' * 130} '"], ["para '[a](b) c'"]]),
-    ("an unmatched star holds the rest", ["*" + "y" * 130, "z\n\n"], [[], [f"para(last)(first) '*{'y' * 130}z\\n\\n'"]]),
+    (
+        "an unmatched star holds the rest",
+        ["*" + "y" * 130, "z\n\n"],
+        [[], [f"para(last)(first) '*{'y' * 130}z\\n\\n'"]],
+    ),
     ("quotations stream too", ["> " + "y" * 130], [[f"para(first) '> {'y' * 130}'"]]),
     ("bold at the beginning", ["**a** " + "y" * 130], [[f"para(first) '**a** {'y' * 130}'"]]),
     ("a number at the beginning", ["12 " + "y" * 130], [[f"para(first) '12 {'y' * 130}'"]]),
@@ -249,7 +274,9 @@ STREAMING = [
 
 
 @pytest.mark.requirement("R86", "R87")
-@pytest.mark.parametrize(("pushes", "expected"), [case[1:] for case in STREAMING], ids=[case[0] for case in STREAMING])
+@pytest.mark.parametrize(
+    ("pushes", "expected"), [case[1:] for case in STREAMING], ids=[case[0] for case in STREAMING]
+)
 def test_streaming(pushes: list[str | None], expected: list[list[str]]) -> None:
     check(pushes, expected)
 
@@ -277,5 +304,10 @@ def test_what_is_open_can_be_inspected() -> None:
     assert buffer.describe() == "boundary"
     buffer.push("<div>\n")
     assert buffer.describe() == "html(until blank line)"
+    buffer.flush()
+    buffer.push("<!-- x\n")
+    assert buffer.describe() == "html(until -->)"
+    buffer.push("-->\n")
+    buffer.push("<div>\n")
     buffer.push("\n    code\n")
     assert buffer.describe() == "code_indented"

@@ -1,0 +1,54 @@
+"""What a server said last beside the protocol: quoted in messages, and written to the log as it comes."""
+
+import logging
+import re
+from collections import deque
+
+_log = logging.getLogger(__name__)
+
+KEPT_LINES = 100
+"""How many lines are kept (config-and-tools 5.2)."""
+
+_MAX_LINE_SIZE = 500
+_TERMINAL_CODE = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+class Tail:
+    """The last lines of a server that are not empty, without terminal codes, each of bounded size.
+
+    Args:
+        server: its name, for the log.
+        heading: what stands above a quotation, such as `stderr`.
+    """
+
+    def __init__(self, server: str, heading: str = "stderr") -> None:
+        self._server = server
+        self._heading = heading
+        self._lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._line = bytearray()
+
+    def take(self, piece: bytes) -> None:
+        """Take the next bytes of an output; lines need not be complete."""
+        for line in piece.splitlines(keepends=True):
+            self._line += line[: _MAX_LINE_SIZE - len(self._line)]
+            if line.endswith((b"\n", b"\r")):
+                self.finish()
+
+    def finish(self) -> None:
+        """Keep what was taken as a line, although its end may be missing."""
+        text = self._line.decode(errors="replace")
+        self._line.clear()
+        self.add(text)
+
+    def add(self, line: str) -> None:
+        """Keep a line."""
+        text = _CONTROL.sub(" ", _TERMINAL_CODE.sub("", line[:_MAX_LINE_SIZE])).strip()
+        if text:
+            self._lines.append(text)
+            _log.debug("%s: %s", self._server, text)
+
+    def quote(self, most: int = KEPT_LINES) -> str:
+        """Give the last lines as the end of a message; empty when there are none."""
+        lines = list(self._lines)[-most:]
+        return "".join([f"\n{self._heading}:", *(f"\n  {line}" for line in lines)]) if lines else ""
