@@ -6,7 +6,7 @@ when the stream is made (conversation format 3.12).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jp_lsp.conversation import entry as entry_text
 from jp_lsp.conversation import json_text
@@ -14,7 +14,7 @@ from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.entry import Entry
 from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import EventId, counting_event_ids
-from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.conversation.turns import TurnCounter
 
@@ -140,6 +140,15 @@ class ConversationStream:
                 changed += 1
         self.revision += bool(changed)
         return changed
+
+    def amend(self, position: int, metadata: Mapping[str, JsonValue]) -> None:
+        """Add metadata to the event at an entry's position; its id and its place stay."""
+        entry = self._entries[position]
+        assert isinstance(entry.content, ConversationEvent), "only events have metadata"
+        event = replace(entry.content, metadata={**entry.content.metadata, **metadata})
+        text = entry_text.event_text(event, self._written(entry.id), newer_format=self.newer_format)
+        self._entries[position] = Entry(entry.id, event, text)
+        self.revision += 1
 
     def copy(self) -> "ConversationStream":
         """Give a stream of the same entries that can be changed without touching this one."""

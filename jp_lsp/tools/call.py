@@ -154,6 +154,7 @@ class Call:
     is_shown: bool = False
     is_formatting: bool = False
     is_restarting: bool = False
+    may_have_run: bool = False
     answers: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     pass_number: int = 0
     question: ToolQuestion | None = None

@@ -74,6 +74,7 @@ class ToolCoordinator:
         self._next_decision = next_decision
         self._attempts = attempts
         self._can_prompt = can_prompt
+        self.has_begun = False
         self._may_start = False
         self._at = Timestamp(0)
         self._out: list[ToolAction] = []
@@ -97,35 +98,58 @@ class ToolCoordinator:
 
     # What happens.
 
-    def dispatch(self, event: ConversationEvent, spec: ToolSpec | None, at: Timestamp) -> list[ToolAction]:
-        """Take a call that was just stored, while the response may still be arriving (3.2)."""
+    def dispatch(
+        self,
+        event: ConversationEvent,
+        spec: ToolSpec | None,
+        at: Timestamp,
+        *,
+        refusal: str | None = None,
+        may_have_run: bool = False,
+    ) -> list[ToolAction]:
+        """Take a call that was just stored, while the response may still be arriving (3.2).
+
+        Args:
+            event: the stored request.
+            spec: its tool, if that is offered.
+            at: now.
+            refusal: why the call may not run at all.
+            may_have_run: it comes from a turn that was cut off, so the user is asked whatever the run mode.
+        """
         assert isinstance(event.kind, ToolCallRequest)
         call = Call(event, event.kind, spec, event.kind.arguments)
         self.calls.append(call)
         with_problem = event.metadata.get("arguments_error")
         if isinstance(with_problem, str):
-            return self._step(at, lambda: self._respond(call, Failed(responses.bad_json(with_problem)), "policy"))
+            return self._step(
+                at, lambda: self._respond(call, Failed(responses.bad_json(with_problem)), "policy")
+            )
         if spec is None:
             return self._step(
                 at, lambda: self._respond(call, Failed(responses.unavailable(call.name)), "unavailable")
             )
+        if refusal is not None:
+            return self._step(at, lambda: self._respond(call, Failed(refusal), "policy"))
         prepared = prepare_arguments(spec, call.arguments)
         if prepared.error is not None:
             problem = prepared.error
             return self._step(at, lambda: self._respond(call, Failed(problem), "policy"))
         call.arguments = prepared.arguments
+        call.may_have_run = may_have_run
         return self._step(at, lambda: self._decide(call))
 
     def begin(self, at: Timestamp) -> list[ToolAction]:
         """The response is complete: what is approved may start."""
-        self._may_start = True
+        self.has_begun = self._may_start = True
         return self._step(at, lambda: None)
 
     def hold(self) -> None:
         """A menu is open: approvals are noted, and nothing new starts (trap 71)."""
         self._may_start = False
 
-    def answered(self, decision: DecisionId, choice: str | None, text: str | None, at: Timestamp) -> list[ToolAction]:
+    def answered(
+        self, decision: DecisionId, choice: str | None, text: str | None, at: Timestamp
+    ) -> list[ToolAction]:
         """The user answered."""
         return self._settle(decision, at, lambda call, topic: self._answer(call, topic, choice, text))
 
@@ -156,7 +180,9 @@ class ToolCoordinator:
         """A pass ended by itself."""
         return self._on_pass(call_id, pass_number, at, lambda call: self._outcome(call, outcome))
 
-    def pass_crashed(self, call_id: CallId, pass_number: int, problem: str, at: Timestamp) -> list[ToolAction]:
+    def pass_crashed(
+        self, call_id: CallId, pass_number: int, problem: str, at: Timestamp
+    ) -> list[ToolAction]:
         """Our own code broke while running a tool."""
         failed = Failed(responses.crashed(self._named(call_id), problem))
         return self._on_pass(call_id, pass_number, at, lambda call: self._deliver(call, failed))
@@ -185,7 +211,9 @@ class ToolCoordinator:
 
         return self._on_inquiry(call_id, pass_number, at, take)
 
-    def inquiry_failed(self, call_id: CallId, pass_number: int, problem: str, at: Timestamp) -> list[ToolAction]:
+    def inquiry_failed(
+        self, call_id: CallId, pass_number: int, problem: str, at: Timestamp
+    ) -> list[ToolAction]:
         """The model could not answer."""
         return self._on_inquiry(call_id, pass_number, at, lambda call: self._inquiry_failed(call, problem))
 
@@ -209,6 +237,19 @@ class ToolCoordinator:
                 self._respond(call, Failed(responses.NOT_RUN), None, CallPhase.CANCELLED)
 
         return self._step(at, end)
+
+    def suspend(self, at: Timestamp) -> list[ToolAction]:
+        """The turn is left unfinished: what runs is stopped and answered, what waits for the user stays open."""
+
+        def leave() -> None:
+            self._may_start = False
+            for call in self._unfinished():
+                if call.phase is CallPhase.RUNNING or call.phase is CallPhase.AWAITING_RESULT_MODE:
+                    self._cancel(call, None)
+                else:
+                    self._close_question_of(call)
+
+        return self._step(at, leave)
 
     def discard(self) -> list[ToolAction]:
         """The cycle is taken back: close the questions and forget the calls."""
@@ -240,6 +281,8 @@ class ToolCoordinator:
         spec = self._spec(call)
         mode: RunMode = self._memory.run_mode(call.name) or spec.policy.run_mode
         match mode:
+            case "ask" | "edit" | "unattended" if call.may_have_run:
+                self._decide_again(call)
             case "unattended":
                 self._approve(call, "policy")
             case "skip":
@@ -260,6 +303,13 @@ class ToolCoordinator:
             case None:
                 self._show_before_asking(call, mode)
 
+    def _decide_again(self, call: Call) -> None:
+        """It may have had effects before the turn was cut off, so nobody but the user lets it run."""
+        if self._can_prompt:
+            self._show_before_asking(call, "ask")
+        else:
+            self._respond(call, Failed(responses.MAY_HAVE_RUN), "policy")
+
     def _decide_alone(self, call: Call, policy: DetachedPolicy) -> None:
         match policy:
             case "auto":
@@ -279,7 +329,9 @@ class ToolCoordinator:
             return
         if policy.formatter is None:
             self._show(call)
-        self._ask(call, topics.AskArguments() if mode == "edit" else topics.AskRun(), CallPhase.AWAITING_RUN_MODE)
+        self._ask(
+            call, topics.AskArguments() if mode == "edit" else topics.AskRun(), CallPhase.AWAITING_RUN_MODE
+        )
 
     def _format(self, call: Call) -> None:
         call.is_formatting = True
@@ -505,7 +557,13 @@ class ToolCoordinator:
     # Asking the user.
 
     def _ask(
-        self, call: Call, topic: Topic, phase: CallPhase, *, problem: str | None = None, value: str | None = None
+        self,
+        call: Call,
+        topic: Topic,
+        phase: CallPhase,
+        *,
+        problem: str | None = None,
+        value: str | None = None,
     ) -> None:
         call.phase = phase
         decision = question_about(call, topic, self._next_decision(), problem=problem, value=value)
@@ -606,7 +664,9 @@ class ToolCoordinator:
     ) -> None:
         answer = read_answer(question, choice, text)
         if answer is None:
-            self._ask(call, topics.AskQuestion(question), call.phase, problem="that is not one of the answers")
+            self._ask(
+                call, topics.AskQuestion(question), call.phase, problem="that is not one of the answers"
+            )
         elif choice is not None and choice.endswith(REMEMBER) and question.is_remembered:
             self._ask(call, topics.AskAnswerScope(question, answer[0]), call.phase)
         else:
@@ -637,7 +697,10 @@ class ToolCoordinator:
             case topics.AskArguments():
                 self._skip(call, responses.EDIT_CANCELLED)
             case (
-                topics.AskRunMode() | topics.AskRunModeScope() | topics.AskResultMode() | topics.AskResultModeScope()
+                topics.AskRunMode()
+                | topics.AskRunModeScope()
+                | topics.AskResultMode()
+                | topics.AskResultModeScope()
             ):
                 self._ask(call, topics.AskRun(), call.phase)
             case topics.AskQuestion():
@@ -745,5 +808,3 @@ def _source(call: Call) -> InquirySource:
 def _stored(question: ToolQuestion) -> Question:
     options = tuple(SelectOption(option) for option in question.options)
     return Question(question.text, AnswerType(question.kind, options), question.default)
-
-

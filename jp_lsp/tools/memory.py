@@ -78,6 +78,10 @@ class ToolMemory:
             "conversation": conversation or MemoryLayer(),
         }
 
+    def for_turn(self) -> "ToolMemory":
+        """Give the memory of a new turn: what holds longer is shared, the rest begins empty."""
+        return ToolMemory(self._layers["session"], self._layers["conversation"])
+
     def permission(self, tool: str) -> Permission | None:
         """Tell what was decided about the tool."""
         return next((found for layer in self._all if (found := layer.permissions.get(tool))), None)

@@ -51,16 +51,21 @@ REMEMBER = ":remember"
 """Behind the id of a choice: this answer, and remember it."""
 
 
-def question_about(call: Call, topic: Topic, id: DecisionId, *, problem: str | None = None, value: str | None = None) -> Decision:
+def question_about(
+    call: Call, topic: Topic, id: DecisionId, *, problem: str | None = None, value: str | None = None
+) -> Decision:
     """Build the question. `problem` says what was wrong with the last answer, `value` pre-fills a text."""
 
-    def ask(kind: DecisionKind, message: str, choices: tuple[Choice, ...] = (), **more: str | None) -> Decision:
+    def ask(
+        kind: DecisionKind, message: str, choices: tuple[Choice, ...] = (), **more: str | None
+    ) -> Decision:
         text = f"{message} ({problem})" if problem else message
         return Decision(id, kind, text, choices, call_id=call.id, **more)
 
     match topic:
         case topics.AskRun():
-            return ask("approval", f"Run {_describe(call)}?", RUN_CHOICES)
+            again = " It may have run already, before the turn was cut off." if call.may_have_run else ""
+            return ask("approval", f"Run {_describe(call)}?{again}", RUN_CHOICES)
         case topics.AskRunScope(permission):
             verb = "Run" if permission == "run" else "Skip"
             return ask("pick", f"{verb} {call.name} for how long?", SCOPE_CHOICES)

@@ -14,6 +14,8 @@ DELIVERY_CANCELLED = "The tool completed, but the delivery of its result was can
 NEEDS_APPROVAL = "The tool needs the user's approval, and there is nobody to ask. It did not run."
 APPROVAL_FAILED = "The user's approval could not be obtained. The tool did not run."
 RESULT_NEEDS_APPROVAL = "The tool ran, but its result needs the user's approval, and there is nobody to ask."
+MAY_HAVE_RUN = "The turn was cut off, and this tool may have run already. It was not run again, because there is nobody to ask."
+TOO_MANY_CALLS = "Too many tool calls in one turn; this one did not run."
 EDIT_CANCELLED = "edit cancelled"
 TOO_MANY_PASSES = "The tool asked for input too many times and was given up."
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from jp_lsp.tools.actions import AskAssistant, CancelPass, FormatArguments, Remember, RunPass
 from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.turn.failure import QueryError
@@ -112,6 +113,10 @@ class ClearDraft:
     """The query is stored; an older draft of it is not needed."""
 
 
+ToolWork: TypeAlias = RunPass | CancelPass | FormatArguments | AskAssistant | Remember
+"""What tool calls ask of the driver, passed on as it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finish:
     """The query is over; answer it and let everything go."""
@@ -143,6 +148,7 @@ Action: TypeAlias = (
     | DiscardConversation
     | KeepDraft
     | ClearDraft
+    | ToolWork
     | Finish
     | Refuse
 )

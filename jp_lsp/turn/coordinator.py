@@ -8,15 +8,20 @@ Which inputs a phase accepts stands in `phase.ACCEPTS`; here stands what they do
 `machine` and `streaming`. Section numbers are those of the query pipeline specification.
 """
 
+from collections.abc import Iterable
 from typing import assert_never
 
+from jp_lsp.conversation.event import ConversationEvent, TurnStart
 from jp_lsp.conversation.sanitize import sanitize
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.tools.actions import ToolAction
 from jp_lsp.tools.decision import DecisionId
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.failure import FailureKind, QueryError, StreamFailure
 from jp_lsp.turn.inputs import (
     Answered,
+    ArgumentsFormatted,
     AskFailed,
     AttemptId,
     CancelRequested,
@@ -25,6 +30,7 @@ from jp_lsp.turn.inputs import (
     Dismissed,
     FromProvider,
     Input,
+    InquiryAnswered,
     Instant,
     Prepared,
     PreparedTurn,
@@ -37,6 +43,10 @@ from jp_lsp.turn.inputs import (
     Start,
     StreamEnded,
     TimerElapsed,
+    ToolCrashed,
+    ToolEnded,
+    ToolFinished,
+    ToolProgressed,
     UsageReported,
 )
 from jp_lsp.turn.interrupt import (
@@ -51,6 +61,7 @@ from jp_lsp.turn.interrupt import (
 from jp_lsp.turn.machine import IllegalState
 from jp_lsp.turn.outcome import Outcome
 from jp_lsp.turn.phase import ACCEPTS, IllegalInput, Phase
+from jp_lsp.turn.record import TurnRecord
 from jp_lsp.turn.response import StreamEnd
 from jp_lsp.turn.stream_event import (
     StreamEvent,
@@ -105,6 +116,18 @@ class TurnCoordinator(CycleMachine):
                 self._dismissed(decision)
             case AskFailed(decision):
                 self._ask_failed(decision)
+            case ToolFinished(call, pass_number, outcome):
+                self._tool_event(self._tools.pass_finished(call, pass_number, outcome, self._at))
+            case ToolCrashed(call, pass_number, message):
+                self._tool_event(self._tools.pass_crashed(call, pass_number, message, self._at))
+            case ToolEnded(call):
+                self._tool_event(self._tools.pass_cancelled(call, self._at))
+            case ToolProgressed(call, message, percentage):
+                self._show(shown.ToolRunning(call, self._tool_named(call), message, percentage))
+            case ArgumentsFormatted():
+                self._formatted(item)
+            case InquiryAnswered():
+                self._inquiry_answered(item)
             case TimerElapsed():
                 self._send_when_saved()
             case ShutdownRequested() | ClientGone():
@@ -126,11 +149,42 @@ class TurnCoordinator(CycleMachine):
         self._options = prepared.options
         self._presses.cooldown = prepared.options.interrupt.cooldown
         self._tool_choice = prepared.tool_choice
+        if prepared.is_resumed:
+            self._reopen_turn(prepared.stream)
+            return
         sanitize(prepared.stream)
         self._rollback_start = len(prepared.stream)
         if prepared.config_delta is not None:
             prepared.stream.append_config_delta(prepared.config_delta, self._at)
         self._open_turn(prepared.stream, prepared.request, reply_to=None)
+
+    def _reopen_turn(self, stream: ConversationStream) -> None:
+        """Take up the turn that the stream ends with, where it was cut off (1.6)."""
+        starts = [at for at, entry in enumerate(stream.entries) if _is_turn_start(entry.event)]
+        self._turn = TurnRecord(stream, starts[-1] if starts else 0)
+        self._turn_index = stream.turn_count
+        self._rollback_start = len(stream)
+        self._request = self._turn.request()
+        self._begin_tools_of_turn()
+        self._report.draft = None
+        self.phase = Phase.OPENING
+        self._show(shown.TurnBegan(self._turn_index, self._request.content, None))
+        self._do(actions.Save("P1"))
+
+    def _resume(self) -> None:
+        """Decide on the calls that wait; without any, ask the model, unless it has answered."""
+        waiting = self._record.unanswered_calls()
+        self._record.checkpoint = self._record.start
+        if waiting:
+            self._cycle_number = 1
+            for call in waiting:
+                was_approved = call.metadata.get("decision") in {"run", "policy", "remembered"}
+                self._dispatch_calls([call], may_have_run=was_approved)
+            self._execute()
+        elif self._record.is_answered():
+            self._finish(Outcome.COMPLETED)
+        else:
+            self._begin_cycle()
 
     def _refuse(self, error: QueryError) -> None:
         self._close_decisions("withdrawn")
@@ -148,7 +202,7 @@ class TurnCoordinator(CycleMachine):
         response = self._response
         if response is None or response.attempt != attempt or not response.is_open:
             return
-        is_held = self.phase is Phase.INTERRUPTED_STREAM or self.phase is Phase.REPLYING
+        is_held = self.phase in {Phase.INTERRUPTED_STREAM, Phase.REPLYING}
         if is_held and response.hold(item):
             self._do(actions.PauseReading(attempt))
         elif not is_held:
@@ -162,7 +216,7 @@ class TurnCoordinator(CycleMachine):
                     self._do(actions.ClearDraft())
                     self._report.draft = None
                 if self._menu is None and self.phase is not Phase.REPLYING:
-                    self._begin_cycle()
+                    self._go_on()
             case "P6":
                 self._unsaved_partials -= 1
                 if self._is_send_due and self.phase in {Phase.WAITING, Phase.BACKOFF}:
@@ -224,7 +278,7 @@ class TurnCoordinator(CycleMachine):
             if self._response is not None and self._response.is_open:
                 self._response.drop_held()
                 self._keep_partial(self._response, is_interrupted=True)
-            self._finish(Outcome.STOPPED, "P8")
+            self._leave()
 
     def _crashed(self, message: str) -> None:
         if self.phase is Phase.IDLE:
@@ -294,7 +348,10 @@ class TurnCoordinator(CycleMachine):
         self._answer_press("action")
 
     def _interrupt(self) -> None:
-        """Hold the stream, if there is one; gaps and an open menu stay as they are."""
+        """Hold the stream or the start of tools, if there is one; gaps and an open menu stay as they are."""
+        if self.phase is Phase.EXECUTING:
+            self._tools.hold()
+            self.phase = Phase.INTERRUPTED_TOOLS
         if self.phase in {Phase.WAITING, Phase.STREAMING, Phase.BACKOFF}:
             self._cancel_wait()
             self._interrupted_phase = self.phase
@@ -310,8 +367,10 @@ class TurnCoordinator(CycleMachine):
                 self._stop(Outcome.STOPPED)
             case "abort":
                 self._abort()
-            case "reply":
+            case "reply" | "respond":
                 self._ask_for_reply(text)
+            case "restart":
+                self._restart_tools()
             case "continue":
                 self._presses.reset()
                 self._go_on()
@@ -324,7 +383,8 @@ class TurnCoordinator(CycleMachine):
         if text is not None:
             self._reply(text)
         elif self._options.can_prompt:
-            question = reply_question(self._next_decision())
+            to_tools = self._replying_from is Phase.INTERRUPTED_TOOLS
+            question = reply_question(self._next_decision(), to_tools=to_tools)
             self._question = question.id
             self._ask(question)
         else:
@@ -332,7 +392,9 @@ class TurnCoordinator(CycleMachine):
 
     def _reply(self, text: str) -> None:
         """End this turn and let the text open the next one; a blank text goes back one level."""
-        if text.strip():
+        if self._replying_from is Phase.INTERRUPTED_TOOLS:
+            self._respond_to_tools(text)
+        elif text.strip():
             self._pending_reply = text
             self._stop(Outcome.REPLIED)
         elif self._reply_came_from_menu:
@@ -346,10 +408,13 @@ class TurnCoordinator(CycleMachine):
         self._open_menu()
 
     def _go_on(self) -> None:
-        """Continue: with the live stream, a new request, or the gap's next step (6.1)."""
+        """Continue: with the tools, the live stream, a new request, or the gap's next step (6.1)."""
+        if self.phase is Phase.INTERRUPTED_TOOLS:
+            self._go_on_with_tools()
+            return
         if self.phase in {Phase.OPENING, Phase.CONTINUING}:
             if self._is_gap_saved:
-                self._begin_cycle()
+                self._leave_gap()
             return
         if self.phase is not Phase.INTERRUPTED_STREAM:
             return
@@ -369,6 +434,17 @@ class TurnCoordinator(CycleMachine):
                 self._receive(response, item)
         if is_dead and response.is_open:
             self._go_on_without_stream(response)
+
+    def _leave_gap(self) -> None:
+        if (
+            self.phase is Phase.OPENING
+            and self._prepared is not None
+            and self._prepared.is_resumed
+            and not self._report.turns
+        ):
+            self._resume()
+        else:
+            self._begin_cycle()
 
     def _cancel_requested(self) -> None:
         self._report.was_cancelled = True
@@ -400,6 +476,8 @@ class TurnCoordinator(CycleMachine):
         elif decision == self._question:
             self._close_decisions("answered")
             self._reply(text or "")
+        else:
+            self._tool_event(self._tools.answered(decision, choice, text, self._at))
 
     def _dismissed(self, decision: DecisionId) -> None:
         if decision == self._menu:
@@ -408,12 +486,60 @@ class TurnCoordinator(CycleMachine):
         elif decision == self._question:
             self._close_decisions("answered")
             self._reply("")
+        else:
+            self._tool_event(self._tools.dismissed(decision, self._at))
 
     def _ask_failed(self, decision: DecisionId) -> None:
         if decision == self._question:
             text = "This client cannot ask for a text; use its reply command instead."
             self._notice("info", "reply_command", text, is_durable=False)
-        self._dismissed(decision)
+        if decision in {self._menu, self._question}:
+            self._dismissed(decision)
+        else:
+            self._tool_event(self._tools.ask_failed(decision, self._at))
+
+    # Tool calls ---------------------------------------------------------------------------------------
+
+    def _tool_event(self, asked: Iterable[ToolAction]) -> None:
+        """Do what a call asks for now, in whatever phase; when all are answered, go on."""
+        self._perform_tools(asked)
+        self._after_tool_event()
+
+    def _formatted(self, item: ArgumentsFormatted) -> None:
+        if item.problem is None:
+            self._tool_event(self._tools.formatted(item.call, item.text, self._at))
+        else:
+            self._tool_event(self._tools.format_failed(item.call, item.problem, self._at))
+
+    def _inquiry_answered(self, item: InquiryAnswered) -> None:
+        if item.problem is None:
+            answer = self._tools.inquiry_answered(item.call, item.pass_number, item.answer, self._at)
+        else:
+            answer = self._tools.inquiry_failed(item.call, item.pass_number, item.problem, self._at)
+        self._tool_event(answer)
+
+    def _go_on_with_tools(self) -> None:
+        """Leave the tool menu: what was approved meanwhile starts, and what ended meanwhile counts."""
+        self.phase = Phase.EXECUTING
+        self._perform_tools(self._tools.begin(self._at))
+        self._after_tool_event()
+
+    def _restart_tools(self) -> None:
+        if self._tools.is_done:
+            self._notice("info", "nothing_to_restart", "All tools had finished already.", is_durable=False)
+        self._perform_tools(self._tools.restart(self._at))
+        self._go_on_with_tools()
+
+    def _respond_to_tools(self, text: str) -> None:
+        """Stop the tools and let the user's words stand in for their results."""
+        if self._tools.is_done and text.strip():
+            self._pending_reply = text
+            self._finish(Outcome.REPLIED)
+            return
+        self.phase = Phase.EXECUTING
+        if not self._tools.is_done:
+            self._perform_tools(self._tools.cancel(self._at, text=text))
+        self._after_tool_event()
 
     def _menu_was_dismissed(self) -> None:
         """Escalate, unless configured to continue; before the turn, keep waiting (D11)."""
@@ -428,3 +554,7 @@ class TurnCoordinator(CycleMachine):
         """Tell where the press has led; where it meant nothing, also what would have meant something."""
         allowed = choices_in(self.phase) if handled == "none" else ()
         self.last_press = PressReport(handled, self.phase, allowed)
+
+
+def _is_turn_start(event: ConversationEvent | None) -> bool:
+    return event is not None and isinstance(event.kind, TurnStart)

@@ -1,14 +1,18 @@
 """Everything that can happen to a turn (query pipeline 1.2)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NewType, TypeAlias
 
 from jp_lsp.conversation.event import ChatRequest
-from jp_lsp.conversation.ids import ConversationId
-from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.ids import CallId, ConversationId
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.tools.decision import DecisionId
 from jp_lsp.tools.definition import ToolChoice
+from jp_lsp.tools.memory import ToolMemory
+from jp_lsp.tools.outcome import ToolOutcome
+from jp_lsp.tools.spec import ToolSpec
 from jp_lsp.turn.failure import QueryError
 from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.stream_event import StreamEvent, Usage
@@ -31,6 +35,8 @@ class PreparedTurn:
     """What preparation found: the conversation, its stream (from now on the turn's own), the request.
 
     `config_delta` is recorded before the turn when the resolved settings differ from the conversation's.
+    `tools` are those that are offered, `memory` what the user decided about them before. A resumed turn
+    goes on where the stream ends: the calls that wait are decided on, and no request is added.
     """
 
     conversation: ConversationId
@@ -40,6 +46,9 @@ class PreparedTurn:
     is_new: bool = False
     config_delta: JsonObject | None = None
     tool_choice: ToolChoice = "auto"
+    tools: Mapping[str, ToolSpec] = field(default_factory=lambda: {})
+    memory: ToolMemory | None = None
+    is_resumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +141,59 @@ class AskFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A pass of a tool ended by itself."""
+
+    call: CallId
+    pass_number: int
+    outcome: ToolOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCrashed:
+    """Our own code broke while it ran a tool."""
+
+    call: CallId
+    pass_number: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """What ran for a call has ended because the turn wanted it to."""
+
+    call: CallId
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgressed:
+    """A tool told how far it is."""
+
+    call: CallId
+    message: str | None
+    percentage: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsFormatted:
+    """A formatter command wrote the arguments of a call; with a `problem` it failed."""
+
+    call: CallId
+    text: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InquiryAnswered:
+    """A model answered a question of a tool; with a `problem` it failed."""
+
+    call: CallId
+    pass_number: int
+    answer: JsonValue
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TimerElapsed:
     """The wait that was asked for is over."""
 
@@ -168,6 +230,12 @@ Input: TypeAlias = (
     | Answered
     | Dismissed
     | AskFailed
+    | ToolFinished
+    | ToolCrashed
+    | ToolEnded
+    | ToolProgressed
+    | ArgumentsFormatted
+    | InquiryAnswered
     | TimerElapsed
     | ShutdownRequested
     | ClientGone

@@ -9,7 +9,7 @@ from jp_lsp.turn.phase import Phase
 
 Handled = Literal["menu", "action", "escalated", "killed", "latched", "none"]
 
-MenuKind = Literal["streaming", "preparing", "gap"]
+MenuKind = Literal["streaming", "tools", "preparing", "gap"]
 
 _CONTINUE = Choice("continue", "Continue")
 _REPLY = Choice("reply", "Reply")
@@ -18,6 +18,15 @@ _ABORT = Choice("abort", "Abort (discard)")
 
 MENUS: dict[MenuKind, tuple[str, tuple[Choice, ...]]] = {
     "streaming": ("The answer is interrupted. What next?", (_CONTINUE, _REPLY, _STOP, _ABORT)),
+    "tools": (
+        "Tools are running. What next?",
+        (
+            Choice("continue", "Continue"),
+            Choice("respond", "Stop and respond"),
+            Choice("restart", "Restart"),
+            _STOP,
+        ),
+    ),
     "preparing": (
         "The query is still being prepared.",
         (Choice("continue", "Keep waiting"), Choice("stop", "Cancel query")),
@@ -34,6 +43,8 @@ MENU_OF_PHASE: dict[Phase, MenuKind] = {
     Phase.INTERRUPTED_STREAM: "streaming",
     Phase.REPLYING: "streaming",
     Phase.BACKOFF: "streaming",
+    Phase.EXECUTING: "tools",
+    Phase.INTERRUPTED_TOOLS: "tools",
     Phase.CONTINUING: "gap",
 }
 """Which menu a press opens where."""
@@ -60,9 +71,9 @@ def menu(kind: MenuKind, decision: DecisionId) -> Decision:
     return Decision(decision, "menu", message, choices)
 
 
-def reply_question(decision: DecisionId) -> Decision:
-    """Ask for the text of a reply."""
-    return Decision(decision, "text", "Your reply")
+def reply_question(decision: DecisionId, *, to_tools: bool) -> Decision:
+    """Ask for the text of a reply, or of what the model is told instead of results."""
+    return Decision(decision, "text", "Your message to the model" if to_tools else "Your reply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +101,20 @@ def judge_press(
         return Verdict("menu", "back_to_menu")
     if phase is Phase.PREPARING:
         return Verdict("menu", "menu") if can_prompt else Verdict("action", "choose", "stop")
-    configured = options.gap if phase in {Phase.OPENING, Phase.CONTINUING} else options.streaming
+    configured = _configured(phase, options)
     if configured != "prompt":
         return Verdict("action", "choose", configured)
     return Verdict("menu", "menu") if can_prompt else Verdict("action", "choose", "stop")
+
+
+def _configured(phase: Phase, options: InterruptOptions) -> str:
+    match MENU_OF_PHASE.get(phase):
+        case "tools":
+            return options.tool_call
+        case "gap":
+            return options.gap
+        case _:
+            return options.streaming
 
 
 class PressCounter:

@@ -6,14 +6,33 @@ what the user wants). Section numbers are those of the query pipeline specificat
 """
 
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import Literal, assert_never
 
 from jp_lsp.conversation.event import ChatRequest, ConversationEvent, ToolCallRequest, TurnStart
+from jp_lsp.conversation.ids import CallId
 from jp_lsp.conversation.interruption import INTERRUPTED_KEY
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.tools.actions import (
+    AmendCall,
+    AskAssistant,
+    AskUser,
+    CancelPass,
+    CloseQuestion,
+    FormatArguments,
+    Remember,
+    RunPass,
+    ShowCall,
+    ShowRawArguments,
+    ShowResult,
+    StoreEvents,
+    ToolAction,
+    WaitForInput,
+)
+from jp_lsp.tools.coordinator import ToolCoordinator
 from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.tools.definition import ToolChoice
+from jp_lsp.tools.memory import ToolMemory
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.cycle import ResilientCycle
@@ -33,7 +52,6 @@ from jp_lsp.turn.phase import Phase
 from jp_lsp.turn.record import TurnRecord
 from jp_lsp.turn.report import QueryReport
 from jp_lsp.turn.response import Response
-from jp_lsp.turn.responses import not_run
 
 
 class IllegalState(Exception):
@@ -60,6 +78,7 @@ class TurnMachine:
         self._report = QueryReport()
         self._presses = PressCounter(self._options.interrupt.cooldown)
         # the turn
+        self._decision_count: int = 0
         self._prepared: PreparedTurn | None = None
         self._request = ChatRequest("")
         self._turn: TurnRecord | None = None
@@ -74,12 +93,18 @@ class TurnMachine:
         self._response: Response | None = None
         self._tool_choice: ToolChoice = "auto"
         self._hint: str | None = None
+        # its tool calls
+        self._memory = ToolMemory()
+        self._question_attempts: dict[tuple[str, str], int] = {}
+        self._tool_call_count: int = 0
+        self._tools = self._new_tools()
+        self._held_tool_actions: list[ToolAction] = []
+        self._is_deferred: bool = False
         # what a phase waits for
         self._unsaved_partials: int = 0
         self._is_send_due: bool = False
         self._is_gap_saved: bool = False
         # questions and where they lead back to
-        self._decision_count: int = 0
         self._menu: DecisionId | None = None
         self._question: DecisionId | None = None
         self._interrupted_phase: Phase = Phase.STREAMING
@@ -94,11 +119,27 @@ class TurnMachine:
         self._turn.append(ConversationEvent(self._at, TurnStart()))
         self._turn.append(ConversationEvent(self._at, request))
         self._cycle_number = 0
+        self._begin_tools_of_turn()
         self._report.failure = None
         self._is_gap_saved = False
         self.phase = Phase.OPENING
         self._show(shown.TurnBegan(self._turn_index, request.content, reply_to))
         self._do(actions.Save("P1"))
+
+    def _begin_tools_of_turn(self) -> None:
+        """A turn has its own memory; what holds longer comes from the preparation."""
+        prepared = self._prepared
+        self._memory = (
+            ToolMemory() if prepared is None or prepared.memory is None else prepared.memory.for_turn()
+        )
+        self._question_attempts = {}
+        self._tool_call_count = 0
+        self._tools = self._new_tools()
+
+    def _new_tools(self) -> ToolCoordinator:
+        return ToolCoordinator(
+            self._memory, self._next_decision, self._question_attempts, can_prompt=self._options.can_prompt
+        )
 
     def _store(self, events: Iterable[ConversationEvent]) -> None:
         for event in events:
@@ -127,6 +168,7 @@ class TurnMachine:
         if self._response is not None:
             self._response.builder.clear()
         self._let_go()
+        self._discard_tools()
         record.stream.truncate(record.start if is_first else record.checkpoint)
         self._show(shown.Retracted("turn" if is_first else "cycle", "abort"))
         self._ending = Outcome.ABORTED
@@ -155,14 +197,27 @@ class TurnMachine:
     def _finish(self, outcome: Outcome, point: SavePoint = "P7") -> None:
         """Answer what is still open and make everything durable."""
         self._let_go()
-        self._store(
-            ConversationEvent(self._at, not_run(call.kind))
-            for call in self._record.unanswered_calls()
-            if isinstance(call.kind, ToolCallRequest)
-        )
+        self._end_tools()
         self._ending = outcome
         self.phase = Phase.FINISHING if point == "P7" else Phase.CLOSING
         self._do(actions.Save(point))
+
+    def _leave(self) -> None:
+        """Somebody goes away: store what came. Calls that wait for the user stay open, to be resumed."""
+        self._let_go()
+        self._perform_tools(self._tools.suspend(self._at))
+        self._release_tool_answers()
+        self._ending = Outcome.STOPPED
+        self.phase = Phase.CLOSING
+        self._do(actions.Save("P8"))
+
+    def _defer(self) -> None:
+        """End the turn as it is: calls stay unanswered, to be resumed when somebody can answer (3.6)."""
+        self._let_go()
+        self._perform_tools(self._tools.suspend(self._at))
+        self._ending = Outcome.WAITING_FOR_INPUT
+        self.phase = Phase.FINISHING
+        self._do(actions.Save("P7"))
 
     def _let_go(self) -> None:
         """Close what belongs to the phase: questions, the wait, the stream."""
@@ -171,6 +226,68 @@ class TurnMachine:
         if self._response is not None and self._response.is_open:
             self._response.is_open = False
             self._do(actions.CloseStream(self._response.attempt))
+
+    # Tool calls: what they ask for (3). ------------------------------------------------------------------
+
+    def _perform_tools(self, asked: Iterable[ToolAction]) -> None:
+        """Do what tool calls ask for. While the response still arrives, answers to its calls are held."""
+        for action in asked:
+            is_answer = isinstance(action, StoreEvents | ShowResult)
+            if is_answer and self._response is not None and self._response.is_open:
+                self._held_tool_actions.append(action)
+            else:
+                self._perform_tool_action(action)
+
+    def _perform_tool_action(self, action: ToolAction) -> None:
+        match action:
+            case StoreEvents(events):
+                self._store(events)
+                self._do(actions.Save("P3"))
+            case AmendCall(call, metadata):
+                self._record.amend_call(call, metadata)
+                self._do(actions.Save("P3"))
+            case AskUser(decision):
+                self._ask(decision)
+            case CloseQuestion(decision, how):
+                self.open_decisions.pop(decision, None)
+                self._do(actions.Withdraw(decision, how))
+            case ShowCall(call, spec, name, arguments, is_edited, rendered):
+                source = None if spec is None else spec.source
+                self._show(shown.CallShown(call, name, arguments, source, is_edited, rendered))
+            case ShowRawArguments(call, arguments):
+                self._show(shown.CallShown(call, self._tool_named(call), arguments, None))
+            case ShowResult(call, content, is_error, decision):
+                self._show(shown.ResultShown(call, content, is_error, decision))
+            case RunPass(call):
+                self._show(shown.ToolRunning(call, self._tool_named(call)))
+                self._do(action)
+            case CancelPass() | FormatArguments() | AskAssistant() | Remember():
+                self._do(action)
+            case WaitForInput():
+                self._is_deferred = True
+            case _:
+                assert_never(action)
+
+    def _release_tool_answers(self) -> None:
+        """The response is complete: store the answers that its calls were given meanwhile."""
+        held, self._held_tool_actions = self._held_tool_actions, []
+        for action in held:
+            self._perform_tool_action(action)
+
+    def _end_tools(self) -> None:
+        """Give every call its response: cancelled where tools were running, else not run."""
+        end = self._tools.cancel if self._tools.has_begun else self._tools.end_unstarted
+        self._perform_tools(end(self._at))
+        self._release_tool_answers()
+
+    def _discard_tools(self) -> None:
+        """The calls of the cycle are taken back."""
+        self._held_tool_actions = []
+        self._perform_tools(self._tools.discard())
+        self._tools = self._new_tools()
+
+    def _tool_named(self, call: CallId) -> str:
+        return next((each.name for each in self._tools.calls if each.id == call), "")
 
     def _cancel_wait(self) -> None:
         """Cut the wait before a retry short, if it is not over already."""
@@ -222,9 +339,11 @@ class TurnMachine:
         self._do(actions.Ask(decision))
 
     def _close_decisions(self, how: Literal["answered", "superseded", "withdrawn"]) -> None:
-        for decision in self.open_decisions:
-            self._do(actions.Withdraw(decision, how))
-        self.open_decisions.clear()
+        """Close the menu or the question behind it; those of tools are the tools' own."""
+        for decision in (self._menu, self._question):
+            if decision is not None:
+                del self.open_decisions[decision]
+                self._do(actions.Withdraw(decision, how))
         self._menu = self._question = None
 
     def _next_decision(self) -> DecisionId:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 StreamingAction = Literal["prompt", "continue", "stop", "abort", "reply"]
+ToolAction = Literal["prompt", "continue", "restart", "respond", "stop"]
 GapAction = Literal["stop", "prompt", "continue", "reply"]
 
 
@@ -21,6 +22,7 @@ class InterruptOptions:
     """What a press does; `cooldown` is in seconds, zero switches escalation by counting off."""
 
     streaming: StreamingAction = "prompt"
+    tool_call: ToolAction = "prompt"
     gap: GapAction = "stop"
     on_dismiss: Literal["escalate", "continue"] = "escalate"
     cooldown: float = 2.0
@@ -29,10 +31,11 @@ class InterruptOptions:
 
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
-    """All of them. `max_cycles` 0 is no limit; `can_prompt` says whether anybody can answer."""
+    """All of them. `max_cycles` and `max_tool_calls` of a turn: 0 is no limit; `can_prompt` says whether anybody can answer."""
 
     retry: RetryPolicy = RetryPolicy()
     interrupt: InterruptOptions = InterruptOptions()
     can_prompt: bool = True
     persist: bool = True
     max_cycles: int = 0
+    max_tool_calls: int = 128

@@ -74,6 +74,12 @@ _LATE: frozenset[type] = frozenset(
         inputs.AskFailed,
         inputs.Saved,
         inputs.SaveFailed,
+        inputs.ToolFinished,
+        inputs.ToolCrashed,
+        inputs.ToolEnded,
+        inputs.ToolProgressed,
+        inputs.ArgumentsFormatted,
+        inputs.InquiryAnswered,
     }
 )
 """Carry the name of what they belong to, so a late one is recognised and ignored."""

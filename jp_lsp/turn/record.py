@@ -4,14 +4,18 @@ Nothing here is a second list: unanswered calls, the answer's text and the range
 from the stream each time they are asked for.
 """
 
+from collections.abc import Mapping
+
 from jp_lsp.conversation.event import (
+    ChatRequest,
     ConversationEvent,
     MessageResponse,
     StructuredResponse,
     ToolCallRequest,
     ToolCallResponse,
 )
-from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.ids import CallId
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.turn.outcome import StructuredResult
 
@@ -53,9 +57,23 @@ class TurnRecord:
                     pass
         return open_calls
 
-    def has_flushed_call(self) -> bool:
-        """Whether the current cycle holds a call that waits for its response."""
-        return bool(self.unanswered_calls(self.checkpoint))
+    def request(self) -> ChatRequest:
+        """Give what the user asked in this turn."""
+        kinds = (event.kind for event in self.stream.events(self.start))
+        return next((kind for kind in kinds if isinstance(kind, ChatRequest)), ChatRequest(""))
+
+    def is_answered(self) -> bool:
+        """Whether the turn ends with an answer rather than with a request or a response of a tool."""
+        events = self.stream.events(self.start)
+        return bool(events) and isinstance(events[-1].kind, MessageResponse | StructuredResponse)
+
+    def amend_call(self, call: CallId, metadata: Mapping[str, JsonValue]) -> None:
+        """Add metadata to the latest request of this turn with this id."""
+        for position in range(len(self.stream) - 1, self.start - 1, -1):
+            event = self.stream.entries[position].event
+            if event is not None and isinstance(event.kind, ToolCallRequest) and event.kind.id == call:
+                self.stream.amend(position, metadata)
+                return
 
     def cycle_is_empty(self) -> bool:
         """Whether the current cycle has produced neither message, nor value, nor call (2.7)."""

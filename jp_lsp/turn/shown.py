@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from jp_lsp.conversation.event import ConversationEvent
+from jp_lsp.conversation.ids import CallId
+from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.tools.spec import ToolSource
 from jp_lsp.turn.outcome import Notice, Outcome
 from jp_lsp.turn.stream_event import Part, Usage
 
@@ -40,9 +43,41 @@ class PartArrived:
 
 @dataclass(frozen=True, slots=True)
 class EventStored:
-    """An event was appended to the stream: closes a structured value, shows a call or its result."""
+    """An event was appended to the stream: closes a structured value."""
 
     event: ConversationEvent
+
+
+@dataclass(frozen=True, slots=True)
+class CallShown:
+    """A call with the arguments that it will run with; `rendered` is what a formatter wrote."""
+
+    call: CallId
+    name: str
+    arguments: JsonObject
+    source: ToolSource | None
+    is_edited: bool = False
+    rendered: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultShown:
+    """The response of a call; `decision` is how it came to be, where the user or a setting decided."""
+
+    call: CallId
+    content: str
+    is_error: bool
+    decision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRunning:
+    """A tool is under way, and perhaps told how far."""
+
+    call: CallId
+    name: str
+    message: str | None = None
+    percentage: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +141,9 @@ Shown: TypeAlias = (
     | AttemptBegan
     | PartArrived
     | EventStored
+    | CallShown
+    | ResultShown
+    | ToolRunning
     | Paused
     | Resumed
     | Retracted

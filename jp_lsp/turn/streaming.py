@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from jp_lsp.conversation.event import ConversationEvent, ToolCallRequest
+from jp_lsp.tools.responses import TOO_MANY_CALLS
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.cycle import GiveUp, ResilientCycle, Retry
 from jp_lsp.turn.failure import FailureKind, StreamFailure
@@ -14,7 +15,6 @@ from jp_lsp.turn.machine import TurnMachine
 from jp_lsp.turn.outcome import Outcome
 from jp_lsp.turn.phase import Phase
 from jp_lsp.turn.response import Response, StreamEnd
-from jp_lsp.turn.responses import response_without_running
 from jp_lsp.turn.stream_event import (
     Completed,
     Finished,
@@ -43,6 +43,7 @@ class CycleMachine(TurnMachine):
         self._cycle_number += 1
         self._cycle = ResilientCycle(self._options.retry, self._jitter)
         self._record.checkpoint = len(self._record.stream)
+        self._tools = self._new_tools()
         self._hint = None
         self._send()
 
@@ -92,6 +93,7 @@ class CycleMachine(TurnMachine):
                 if events:
                     self._store(events)
                     self._do(actions.Save("P2"))
+                    self._dispatch_calls(event for event in events if "arguments_error" not in event.metadata)
             case Patch(patches):
                 for patch in patches:
                     response.patched_events += self._record.stream.remove_metadata(patch.key, patch.value)
@@ -115,6 +117,7 @@ class CycleMachine(TurnMachine):
         match reason:
             case Refused(category, explanation):
                 response.builder.clear()
+                self._discard_tools()
                 self._record.stream.truncate(self._record.attempt_mark)
                 self._show(shown.Retracted("attempt", "refused"))
                 why = ": ".join(text for text in (category, explanation) if text)
@@ -152,20 +155,55 @@ class CycleMachine(TurnMachine):
         )
         self._fail(StreamFailure(FailureKind.OTHER, text))
 
+    def _dispatch_calls(self, events: Iterable[ConversationEvent], *, may_have_run: bool = False) -> None:
+        """Hand calls over as soon as they are stored; their questions do not wait for the rest (D4)."""
+        tools = {} if self._prepared is None else self._prepared.tools
+        for event in events:
+            if not isinstance(event.kind, ToolCallRequest):
+                continue
+            self._tool_call_count += 1
+            is_over = 0 < self._options.max_tool_calls < self._tool_call_count
+            self._perform_tools(
+                self._tools.dispatch(
+                    event,
+                    tools.get(event.kind.name),
+                    self._at,
+                    refusal=TOO_MANY_CALLS if is_over else None,
+                    may_have_run=may_have_run,
+                )
+            )
+
     def _evaluate(self, reason: FinishReason) -> None:
         """Decide what follows a response that is complete."""
-        calls = self._record.unanswered_calls()
-        if calls:
-            self._execute(calls)
+        known = {call.id for call in self._tools.calls}
+        waiting = self._record.unanswered_calls(self._record.checkpoint)
+        self._dispatch_calls(call for call in waiting if getattr(call.kind, "id", None) not in known)
+        if self._tools.calls:
+            self._execute()
         elif isinstance(reason, Completed) and self._record.cycle_is_empty():
             self._answer_was_empty()
         else:
             self._finish(Outcome.TRUNCATED if isinstance(reason, MaxTokens) else Outcome.COMPLETED)
 
-    def _execute(self, calls: Iterable[ConversationEvent]) -> None:
-        """Answer each call; the responses go back in a follow-up cycle."""
+    def _execute(self) -> None:
+        """Let the tools run; when all calls have their response, the follow-up goes out."""
         self.phase = Phase.EXECUTING
-        self._store(response_without_running(call, self._at) for call in calls)
+        self._release_tool_answers()
+        self._show(shown.Status("executing", "running tools"))
+        self._perform_tools(self._tools.begin(self._at))
+        self._after_tool_event()
+
+    def _after_tool_event(self) -> None:
+        """See whether the calls of the cycle are all answered."""
+        if self.phase is not Phase.EXECUTING:
+            return
+        if self._is_deferred:
+            self._defer()
+        elif self._tools.is_done:
+            self._continue()
+
+    def _continue(self) -> None:
+        """Store the cycle; its responses go back in a follow-up."""
         if 0 < self._options.max_cycles <= self._cycle_number:
             self._notice(
                 "warning", "cycle_limit", f"Stopped after {self._cycle_number} cycles, as configured."
@@ -194,8 +232,8 @@ class CycleMachine(TurnMachine):
         """Keep what came, then retry, go on with the calls that came, or give up (6.2)."""
         dropped = response.builder.incomplete_tool_calls()
         self._keep_partial(response)
-        if failure.is_retryable and self._record.has_flushed_call():
-            text = "The answer ended early; its complete tool calls are answered." + _dropped_calls(dropped)
+        if failure.is_retryable and self._tools.calls:
+            text = "The answer ended early; its complete tool calls go on." + _dropped_calls(dropped)
             self._notice("warning", "stream_ended_early", text)
             self._evaluate(OtherReason("stream ended early"))
             return
@@ -209,7 +247,7 @@ class CycleMachine(TurnMachine):
         """The stream died while the menu was open: send a continuation; that costs no retry budget."""
         response.is_open = False
         self._keep_partial(response)
-        if self._record.has_flushed_call():
+        if self._tools.calls:
             self._evaluate(OtherReason("stream ended early"))
             return
         self.phase = Phase.WAITING

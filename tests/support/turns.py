@@ -19,7 +19,9 @@ from jp_lsp.conversation.event import (
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.tools.actions import RunPass
 from jp_lsp.tools.decision import Decision, DecisionId
+from jp_lsp.tools.outcome import Succeeded, ToolOutcome
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.coordinator import TurnCoordinator
@@ -39,6 +41,7 @@ from jp_lsp.turn.inputs import (
     SavePoint,
     Start,
     StreamEnded,
+    ToolFinished,
 )
 from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.outcome import QueryResult
@@ -156,6 +159,19 @@ class Desk:
         for event in events:
             self.feed(FromProvider(self.attempt, event))
         return self
+
+    def tool_returns(self, call: str, outcome: ToolOutcome | str = "done") -> "Desk":
+        """The pass of a call that is under way ends with this."""
+        run = next(
+            action for action in reversed(self.log) if isinstance(action, RunPass) and action.call == call
+        )
+        result = Succeeded(outcome) if isinstance(outcome, str) else outcome
+        return self.feed(ToolFinished(run.call, run.pass_number, result))
+
+    @property
+    def runs(self) -> list[str]:
+        """The calls that were started, in order."""
+        return [action.call for action in self.log if isinstance(action, RunPass)]
 
     def stream_ends(self) -> "Desk":
         return self.feed(StreamEnded(self.attempt))

@@ -30,6 +30,7 @@ from jp_lsp.turn.stream_event import (
     ToolCallStart,
     Usage,
 )
+from tests.support.calls import spec
 from tests.support.turns import (
     Desk,
     done,
@@ -389,8 +390,9 @@ def test_cancel_keeps_content_and_answers_once_in_every_phase(where: str) -> Non
 
 @pytest.mark.requirement("F14", "T01")
 def test_a_flushed_call_that_never_ran_is_answered_when_the_turn_stops() -> None:
-    desk = Desk().start().says(*tool_call(0, "c", "t")).feed(CancelRequested())
+    desk = Desk().start(tools={"t": spec("t")}).says(*tool_call(0, "c", "t")).feed(CancelRequested())
     assert desk.stored[-1] == "error c: The turn ended before this tool ran."
+    assert desk.core.open_decisions == {}
 
 
 def test_cancel_may_be_configured_to_abort() -> None:
