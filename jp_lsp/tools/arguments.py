@@ -25,6 +25,44 @@ _MAX_QUOTED = 200
 
 
 @dataclass(frozen=True, slots=True)
+class PreparedArguments:
+    """Arguments that a tool may be run with, or, with `error`, what the model is told instead."""
+
+    arguments: JsonObject
+    error: str | None = None
+
+
+def prepare_arguments(tool: ToolSpec, arguments: JsonObject) -> PreparedArguments:
+    """Do all four steps for a call."""
+    parameters = tool.definition.parameters
+    arguments = drop_nulls(parameters, coerce(parameters, arguments))
+    if isinstance(tool.source, McpSource):
+        # Its schema may allow more than we were told the names of.
+        schema = tool.definition.schema or {}
+        problems = find_problems(
+            parameters, arguments, is_open=schema.get("additionalProperties") is not False
+        )
+    else:
+        arguments = fill_defaults(parameters, arguments)
+        problems = find_problems(parameters, arguments)
+    if problems is None:
+        return PreparedArguments(arguments)
+    name = tool.source.name if isinstance(tool.source, LocalSource) else tool.name
+    return PreparedArguments(arguments, problems.describe(name))
+
+
+def parse_edited(text: str) -> tuple[JsonObject, str | None]:
+    """Read arguments that the user wrote; with them comes what is wrong with the text, or `None`."""
+    try:
+        value = from_text(text)
+    except ValueError as error:
+        return {}, f"this is not valid JSON: {error}"
+    if not isinstance(value, Mapping):
+        return {}, f"an object is needed, not {_with_article(value)}"
+    return value, None
+
+
+@dataclass(frozen=True, slots=True)
 class ArgumentProblems:
     """What is wrong with arguments: names, and a phrase for each value that does not fit.
 
@@ -40,22 +78,8 @@ class ArgumentProblems:
         """Write the result that the model is given; `tool` is what the tool's source calls it."""
         text = f"Invalid arguments: missing: {_list(self.missing)}, unknown: {_list(self.unknown)}"
         if self.unfit:
-            text += f", wrong type: {_list(self.unfit)}"
+            text += f", wrong type: {_listed([json.dumps(one, ensure_ascii=False) for one in self.unfit])}"
         return f"{text}\n\nCall `describe_tools(tools: {_list([tool])})` to see what the tool takes."
-
-
-def prepare_arguments(tool: ToolSpec, arguments: JsonObject) -> JsonObject | ArgumentProblems:
-    """Do all steps for a call."""
-    parameters = tool.definition.parameters
-    arguments = drop_nulls(parameters, coerce(parameters, arguments))
-    if not isinstance(tool.source, McpSource):
-        arguments = fill_defaults(parameters, arguments)
-    return find_problems(parameters, arguments) or arguments
-
-
-def described_name(tool: ToolSpec) -> str:
-    """Give the name to put into `ArgumentProblems.describe`."""
-    return tool.source.name if isinstance(tool.source, LocalSource) else tool.name
 
 
 # -------------------------------------------------------------------------------------------- steps 1 to 3
@@ -128,36 +152,51 @@ def _within(
 # -------------------------------------------------------------------------------------------------- step 4
 
 
-def find_problems(parameters: Parameters, arguments: JsonObject) -> ArgumentProblems | None:
-    """Compare arguments with what a tool takes; `None` if they fit. Objects without fields take anything."""
-    return _find_in_object(parameters, arguments, "")
+def find_problems(
+    parameters: Parameters, arguments: JsonObject, *, is_open: bool = False
+) -> ArgumentProblems | None:
+    """Compare arguments with what a tool takes; `None` if they fit.
+
+    Objects whose fields are not described take anything; so do all others if `is_open`.
+    """
+    return _Finder(is_open).in_object(parameters, arguments, "")
 
 
-def _find_in_object(parameters: Parameters, arguments: JsonObject, prefix: str) -> ArgumentProblems | None:
-    missing = tuple(
-        prefix + name
-        for name, parameter in parameters.items()
-        if parameter.required and name not in arguments
-    )
-    unknown = tuple(prefix + name for name in arguments if name not in parameters)
-    known = [
-        (parameters[name], value, prefix + name) for name, value in arguments.items() if name in parameters
-    ]
-    unfit = tuple(phrase for one in known for phrase in _find_unfit(*one))
-    if missing or unknown or unfit:
-        return ArgumentProblems(missing, unknown, unfit)
-    return next((problems for one in known if (problems := _find_within(*one))), None)
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    is_open: bool
 
+    def in_object(
+        self, parameters: Parameters, arguments: JsonObject, prefix: str
+    ) -> ArgumentProblems | None:
+        missing = tuple(
+            prefix + name
+            for name, parameter in parameters.items()
+            if parameter.required and name not in arguments
+        )
+        unknown = () if self.is_open else tuple(prefix + name for name in arguments if name not in parameters)
+        known = [
+            (parameters[name], value, prefix + name)
+            for name, value in arguments.items()
+            if name in parameters
+        ]
+        unfit = tuple(phrase for one in known for phrase in _find_unfit(*one))
+        if missing or unknown or unfit:
+            return ArgumentProblems(missing, unknown, unfit)
+        return self._within_first(known)
 
-def _find_within(parameter: Parameter, value: JsonValue, path: str) -> ArgumentProblems | None:
-    if isinstance(value, Mapping):
-        return _find_in_object(parameter.properties, value, f"{path}.") if parameter.properties else None
-    if parameter.items is None or not _is_list(value):
-        return None
-    items = [(parameter.items, item, f"{path}[{index}]") for index, item in enumerate(value)]
-    if unfit := tuple(phrase for one in items for phrase in _find_unfit(*one)):
-        return ArgumentProblems(unfit=unfit)
-    return next((problems for one in items if (problems := _find_within(*one))), None)
+    def _within_first(self, values: Sequence[tuple[Parameter, JsonValue, str]]) -> ArgumentProblems | None:
+        return next((problems for one in values if (problems := self._within(*one))), None)
+
+    def _within(self, parameter: Parameter, value: JsonValue, path: str) -> ArgumentProblems | None:
+        if isinstance(value, Mapping):
+            return self.in_object(parameter.properties, value, f"{path}.") if parameter.properties else None
+        if parameter.items is None or not _is_list(value):
+            return None
+        items = [(parameter.items, item, f"{path}[{index}]") for index, item in enumerate(value)]
+        if unfit := tuple(phrase for one in items for phrase in _find_unfit(*one)):
+            return ArgumentProblems(unfit=unfit)
+        return self._within_first(items)
 
 
 def _find_unfit(parameter: Parameter, value: JsonValue, path: str) -> list[str]:
@@ -167,7 +206,7 @@ def _find_unfit(parameter: Parameter, value: JsonValue, path: str) -> list[str]:
     if types and _TYPES.issuperset(types) and not _is_of_type(value, types):
         return [f"{path}: expected {' or '.join(types)}, not {_type_of(value)}"]
     if parameter.enum and not _is_allowed(value, parameter.enum):
-        return [f"{path}: expected one of {_list(parameter.enum)}, not {_quote(value)}"]
+        return [f"{path}: {_quote(value)} is not one of {_list(parameter.enum)}"]
     return []
 
 
@@ -236,15 +275,23 @@ def _is_list(value: JsonValue) -> TypeGuard[Sequence[JsonValue]]:
 
 
 def _list(values: Sequence[JsonValue]) -> str:
-    """Write values as a JSON array of which a model gets to see the first few."""
-    quoted = [_quote(value) for value in values[:_MAX_LISTED]]
-    if len(values) > _MAX_LISTED:
-        quoted.append(f"and {len(values) - _MAX_LISTED} more")
-    return f"[{', '.join(quoted)}]"
+    """Write values as a JSON array."""
+    return _listed([_quote(value) for value in values])
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Write JSON texts as an array of which a model gets to see the first few."""
+    more = [f"and {len(texts) - _MAX_LISTED} more"] if len(texts) > _MAX_LISTED else []
+    return f"[{', '.join([*texts[:_MAX_LISTED], *more])}]"
 
 
 def _quote(value: JsonValue) -> str:
     if isinstance(value, Mapping) or _is_list(value):
-        return f"an {_type_of(value)}"
+        return _with_article(value)
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."
+
+
+def _with_article(value: JsonValue) -> str:
+    name = _type_of(value)
+    return name if name == "null" else f"an {name}" if name[0] in "aio" else f"a {name}"
