@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TextIO
 
 from jp_lsp import __version__
 from jp_lsp.terminal.arguments import parse, query_options
@@ -61,14 +62,16 @@ def _query(arguments: argparse.Namespace) -> int:
 def _init(arguments: argparse.Namespace) -> int:
     from jp_lsp.doctor import init_workspace
 
-    return _print_lines(*init_workspace(arguments.folder.absolute(), arguments.model))
+    folder = arguments.folder.absolute()
+    lines, exit_code = init_workspace(folder, arguments.model, os.environ, home=Path.home())
+    return _print_lines(lines, exit_code, sys.stderr if exit_code else sys.stdout)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
     from jp_lsp.doctor import diagnose, report_lines
 
     diagnosis = diagnose(arguments.folder.absolute(), os.environ, home=Path.home())
-    return _print_lines(report_lines(diagnosis), 0 if diagnosis.is_ready else _FAILED)
+    return _print_lines(report_lines(diagnosis), 0 if diagnosis.is_ready else _FAILED, sys.stdout)
 
 
 def _local(arguments: argparse.Namespace) -> int:
@@ -97,9 +100,9 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
 }
 
 
-def _print_lines(lines: list[str], exit_code: int) -> int:
+def _print_lines(lines: list[str], exit_code: int, to: TextIO) -> int:
     for line in lines:
-        print(line)
+        print(line, file=to)
     return exit_code
 
 

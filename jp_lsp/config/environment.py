@@ -1,4 +1,4 @@
-"""The environment layer: `JP_CFG_ASSISTANT_NAME=Ada` (config-and-tools 1.7).
+"""The environment layer: `JP_CFG_ASSISTANT_NAME=Pixel` (config-and-tools 1.7).
 
 A variable's name is a key in capitals with `_` for each dot. Since names of keys have `_` in them too,
 names are matched against the schema, and for entries of maps against the entries that exist.

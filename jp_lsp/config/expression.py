@@ -1,10 +1,9 @@
 """What a `--cfg` argument says: a file to apply, an object, or an assignment (config-and-tools 1.6)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from jp_lsp.config.assign import FORMS, AssignmentError, parse_json
+from jp_lsp.config.assign import FORMS, parse_json
 from jp_lsp.conversation.json_value import JsonValue
 
 RESERVED = frozenset({"NONE", "WORKSPACE"})
@@ -45,7 +44,7 @@ def parse_expression(text: str) -> Expression:
     if text.startswith("@"):
         return _reference(text[1:])
     if text.startswith("{"):
-        return Assignment("", _object(text), is_json=True)
+        return Assignment("", parse_json("", text), is_json=True)
     if "=" not in text:
         if text in RESERVED:
             raise ExpressionError(
@@ -64,13 +63,6 @@ def _reference(name: str) -> FileReference:
     if not name or "\0" in name:
         raise ExpressionError("a file needs a name; write `@name`, or an assignment as " + FORMS)
     return FileReference(name)
-
-
-def _object(text: str) -> Mapping[str, JsonValue]:
-    value = parse_json("", text)
-    if not isinstance(value, Mapping):
-        raise AssignmentError("", "--cfg JSON value must be an object")
-    return value
 
 
 def _operators(key: str) -> tuple[str, bool, bool]:

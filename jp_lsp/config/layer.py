@@ -2,7 +2,7 @@
 
 A configuration is an ordered list of layers (config-and-tools 1.2). A file with what it `extends` is one
 layer of several steps, which are folded among themselves first; an assignment such as
-`assistant.name=Ada` is a change that is made to all that lies below it.
+`assistant.name=Pixel` is a change that is made to all that lies below it.
 """
 
 from collections.abc import Callable

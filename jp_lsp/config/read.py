@@ -158,7 +158,7 @@ def _read_list(kind: ListOf, raw: JsonValue, report: Report) -> MergedList:
         raise Misfit("a list as `value`", value)
     dedup = raw.get("dedup", "inherit")
     if not isinstance(dedup, (bool, str)) or dedup not in _DEDUP:
-        report.at("dedup").add(f'expected true, false or "inherit", got {dedup!r}')
+        report.at("dedup").add(str(Misfit("true, false or `inherit`", dedup)))
         dedup = "inherit"
     return MergedList(
         _read_items(kind.item, value, report),

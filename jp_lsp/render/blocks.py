@@ -117,11 +117,19 @@ class BlockBuffer:
             return
         self._line.append(piece)
         self._line_bytes += len(piece.encode("utf-8", "surrogatepass"))
-        if leaf is None and not self._lists and len(self._line_head) < PREFIX_SIZE:
+        if len(self._line_head) < PREFIX_SIZE and (leaf is None or isinstance(leaf, IndentedCode)):
             self._line_head += piece[: PREFIX_SIZE - len(self._line_head)]
-            if opens_paragraph(self._line_head):
+            if self._must_be_outside(self._line_head) and opens_paragraph(self._line_head):
+                self._end_leaf()
+                self._end_lists()
                 self._leaf = Paragraph("".join(self._line))
                 self._clear_line()
+
+    def _must_be_outside(self, prefix: str) -> bool:
+        """Tell whether a line of plain text that begins with `prefix` is in no list."""
+        if not self._lists:
+            return True
+        return not self._may_be_lazy and measure(prefix)[0] < self._lists[0].content_column
 
     def _clear_line(self) -> None:
         self._line = []
@@ -299,6 +307,11 @@ class BlockBuffer:
             return False
         self._open_list(marker, line, base=frame.base, output=frame.output, list_id=frame.list_id)
         return True
+
+    def _end_lists(self) -> None:
+        while self._lists:
+            self._emit_part(self._lists.pop())
+        self._forget_last_line()
 
     def _forget_last_line(self) -> None:
         self._is_after_blank = self._may_be_lazy = self._is_in_code = False

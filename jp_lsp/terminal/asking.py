@@ -79,6 +79,7 @@ class Asker:
     async def _choose_by_key(
         self, prompt: PromptParams, choices: Sequence[Choice], lines: Sequence[str]
     ) -> Choice | None:
+        self.keyboard.expect_keys()
         self.write(self.painter.open_question(_title(prompt), lines, "> ", is_typing=False))
         chosen: Choice | None = None
         trace: str | None = None
@@ -87,6 +88,7 @@ class Asker:
             word = "dismissed" if chosen is None else chosen.title
             trace = None if prompt.kind == "menu" else f"{_title(prompt)} {word}"
         finally:
+            self.keyboard.expect_nothing()
             self.write(self.painter.close_question(trace))
         return chosen
 
@@ -147,11 +149,13 @@ class Asker:
             return None
 
     async def _read_line(self, title: str, lines: Sequence[str], *, is_secret: bool = False) -> str | None:
+        self.keyboard.expect_line(is_secret=is_secret)
         self.write(self.painter.open_question(title, lines, "> ", is_typing=True))
         line: str | None = None
         try:
-            line = await self.keyboard.read_line(is_secret=is_secret)
+            line = await self.keyboard.read_line()
         finally:
+            self.keyboard.expect_nothing()
             # What was typed is echoed by the terminal itself, line end included; a secret's is not.
             is_complete = line is not None and not is_secret
             self.write(self.painter.leave_question(is_line_complete=is_complete))

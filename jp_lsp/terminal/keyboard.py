@@ -7,7 +7,9 @@ typing does not get into the answer, and what was typed before a question is nev
 
 import asyncio
 import os
+import re
 import sys
+from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ if sys.platform != "win32":
 _READ_SIZE = 4096
 _MAX_LINE_SIZE = 1024 * 1024
 _LOCAL_FLAGS = 3
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)")
+_NAMES = {"\x1b": "escape", "\r": "enter", "\n": "enter", "\x04": "end"}
 
 
 class Keyboard(Protocol):
@@ -29,11 +33,20 @@ class Keyboard(Protocol):
         """Whether single keys can be read; else every answer is a line."""
         ...
 
+    def expect_keys(self) -> None:
+        """Get ready for single keys; what was typed before counts for nothing."""
+
+    def expect_line(self, *, is_secret: bool) -> None:
+        """Get ready for a line, a secret one unseen; what was typed before counts for nothing."""
+
+    def expect_nothing(self) -> None:
+        """Be quiet again."""
+
     async def read_key(self) -> str:
         """Wait for a key: a printable character, `enter`, `escape`, or `end` for Ctrl+D."""
         ...
 
-    async def read_line(self, *, is_secret: bool = False) -> str | None:
+    async def read_line(self) -> str | None:
         """Wait for a line, without its end; `None` when there will be none (Ctrl+D)."""
         ...
 
@@ -59,6 +72,7 @@ class Terminal:
         self._found = termios.tcgetattr(descriptor)
         self._quiet = _Mode(is_by_line=not has_keys, is_echoed=not has_keys)
         self._mode = self._quiet
+        self._keys: deque[str] = deque()
 
     @property
     def has_keys(self) -> bool:
@@ -83,25 +97,34 @@ class Terminal:
         with suppress(termios.error):  # it is gone, and so is whoever would be bothered
             termios.tcsetattr(self.descriptor, termios.TCSANOW, self._found)
 
-    async def read_key(self) -> str:
+    def expect_keys(self) -> None:
         """See `Keyboard`."""
         self._set(self._quiet)
-        while True:
-            if key := _key(await self._read()):
-                return key
+        self._forget_typed()
 
-    async def read_line(self, *, is_secret: bool = False) -> str | None:
+    def expect_line(self, *, is_secret: bool) -> None:
         """See `Keyboard`."""
         self._set(_Mode(is_by_line=True, is_echoed=not is_secret))
+        self._forget_typed()
+
+    def expect_nothing(self) -> None:
+        """See `Keyboard`."""
+        self._set(self._quiet)
+
+    async def read_key(self) -> str:
+        """See `Keyboard`."""
+        while not self._keys:
+            self._keys += _keys_in(await self._read())
+        return self._keys.popleft()
+
+    async def read_line(self) -> str | None:
+        """See `Keyboard`."""
         line = bytearray()
-        try:
-            while not line.endswith(b"\n") and len(line) < _MAX_LINE_SIZE:
-                data = await self._read()
-                if not data and not line:
-                    return None
-                line += data
-        finally:
-            self._set(self._quiet)
+        while not line.endswith(b"\n") and len(line) < _MAX_LINE_SIZE:
+            data = await self._read()
+            if not data and not line:
+                return None
+            line += data
         return line.decode("utf-8", "replace").rstrip("\r\n")
 
     async def _read(self) -> bytes:
@@ -118,7 +141,6 @@ class Terminal:
             return b""
 
     def _set(self, mode: _Mode) -> None:
-        """Switch, and drop what was typed and not read."""
         self._mode = mode
         attributes = list(self._found)
         flags = attributes[_LOCAL_FLAGS]
@@ -127,8 +149,14 @@ class Terminal:
         flags = flags | termios.ICANON if mode.is_by_line else flags & ~termios.ICANON
         flags = flags | termios.ECHO if mode.is_echoed else flags & ~termios.ECHO
         attributes[_LOCAL_FLAGS] = flags
+        # Not after what is being written: a terminal that is held (Ctrl+S) would make us wait.
         with suppress(termios.error):  # it is gone; reading will say so
-            termios.tcsetattr(self.descriptor, termios.TCSAFLUSH, attributes)
+            termios.tcsetattr(self.descriptor, termios.TCSANOW, attributes)
+
+    def _forget_typed(self) -> None:
+        self._keys.clear()
+        with suppress(termios.error):
+            termios.tcflush(self.descriptor, termios.TCIFLUSH)
 
 
 def open_terminal(*, has_keys: bool) -> Terminal | None:
@@ -139,7 +167,7 @@ def open_terminal(*, has_keys: bool) -> Terminal | None:
     """
     if sys.platform == "win32":
         return None
-    for path in [*_names(), "/dev/tty"]:
+    for path in [*_terminal_names(), "/dev/tty"]:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
         except OSError:
@@ -161,7 +189,7 @@ def is_in_background(descriptor: int) -> bool:
         return False
 
 
-def _names() -> list[str]:
+def _terminal_names() -> list[str]:
     """Give the names of the terminals among the standard streams; some systems cannot wait on /dev/tty."""
     names: list[str] = []
     for descriptor in (0, 2, 1):
@@ -175,15 +203,9 @@ def _resolve(future: "asyncio.Future[None]") -> None:
         future.set_result(None)
 
 
-def _key(data: bytes) -> str:
-    """Say which key it was; empty for those that answer nothing, such as an arrow, which is a sequence."""
-    text = data.decode("utf-8", "replace")
-    match text[:1]:
-        case "" | "\x04":
-            return "end"
-        case "\x1b":
-            return "escape" if len(text) == 1 else ""
-        case "\r" | "\n":
-            return "enter"
-        case first:
-            return first if first.isprintable() else ""
+def _keys_in(data: bytes) -> list[str]:
+    """Say which keys these were; without those that answer nothing, such as arrows, which are sequences."""
+    if not data:
+        return ["end"]
+    text = _SEQUENCE.sub("", data.decode("utf-8", "replace"))
+    return [_NAMES.get(key, key) for key in text if key in _NAMES or key.isprintable()]

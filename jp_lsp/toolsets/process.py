@@ -42,10 +42,14 @@ _POLL_TIME = 0.02
 
 
 class SystemProcesses:
-    """Runs programs as child processes. To be used from one event loop."""
+    """Runs programs as child processes. To be used from one event loop.
 
-    def __init__(self) -> None:
-        self._guard = OrphanGuard()
+    Args:
+        guard: ends what runs when this process dies; whoever made it closes it, after `aclose`.
+    """
+
+    def __init__(self, guard: OrphanGuard) -> None:
+        self._guard = guard
         self._left: set[_Running] = set()
 
     async def run(self, program: Program) -> ProcessEnd:
@@ -70,12 +74,11 @@ class SystemProcesses:
             self._left = {one for one in (*self._left, running) if one.check_left()}
 
     async def aclose(self) -> None:
-        """End what finished programs left behind, and the guard."""
+        """End what finished programs left behind."""
         async with anyio.create_task_group() as tasks:
             for running in self._left:
                 tasks.start_soon(running.end)
         self._left.clear()
-        self._guard.close()
 
 
 class _Running:
@@ -92,8 +95,10 @@ class _Running:
         self._drained = anyio.Event()
         try:
             self._group = ProcessGroup(program.arguments, program.folder, {**os.environ, **program.variables})
-        except (OSError, ValueError) as error:
-            raise SpawnError(getattr(error, "strerror", None) or str(error)) from error
+        except OSError as error:
+            raise SpawnError(f"{error.strerror}: {error.filename}") from error
+        except ValueError as error:  # such as a NUL character
+            raise SpawnError(str(error)) from error
         guard.add(self._group.id)
         stdout_sinks: list[Sink] = [self.stdout]
         if program.output_file is not None:

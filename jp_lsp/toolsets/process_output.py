@@ -75,14 +75,14 @@ class Head:
 
 
 class Copy:
-    """Writes to a file of the user's alone, up to 64 MiB. A disk that refuses ends the copy, not the program.
+    """Writes to a file that only the user may read. A disk that refuses ends the copy, not the program.
 
     What was read is in the file at once, so the file is whole as soon as the pipe has ended.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, limit: int = COPY_LIMIT) -> None:
         self._path = path
-        self._room = COPY_LIMIT
+        self._room = limit
         self._file: IO[bytes] | None = None
         self._has_failed = False
 

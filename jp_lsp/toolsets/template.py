@@ -85,23 +85,32 @@ def _render_shell(program: str, words: Sequence[str], context: JsonObject) -> Re
 
 
 def _with_references(text: str) -> str:
-    """Replace the marks in shell text by references to variables, outside of single quotes."""
+    """Replace the marks in shell text by references to variables.
+
+    A reference means nothing between single quotes, so those are left for it. That is all for which the text
+    is looked at: where this look errs, in a here-document perhaps, a value is not filled in, but never run.
+    """
     result: list[str] = []
     quote = ""
+    outer: list[str] = []
     position = 0
     while position < len(text):
-        character = text[position]
+        piece = text[position]
         end = position + 1
-        piece = character
         if mark := _MARK.match(text, position):
             reference = f"${{{_VARIABLE}{mark[1]}}}"
             piece, end = f"'\"{reference}\"'" if quote == "'" else reference, mark.end()
-        elif character == "\\" and quote != "'" and text[end : end + 1] != "\0":
+        elif quote == "'":
+            quote = "" if piece == "'" else quote
+        elif piece == "\\" and text[end : end + 1] != "\0":
             piece, end = text[position : end + 1], end + 1
-        elif character == quote:
+        elif piece == "(" and (not quote or text[position - 1 : position] == "$"):
+            outer.append(quote)
             quote = ""
-        elif not quote and character in "'\"":
-            quote = character
+        elif piece == ")" and not quote:
+            quote = outer.pop() if outer else ""
+        elif piece == '"' or (piece == "'" and not quote):
+            quote = "" if quote else piece
         elif not quote and (comment := _COMMENT.match(text, position)):
             piece, end = "", comment.end()
         result.append(piece)

@@ -30,6 +30,7 @@ _log = logging.getLogger(__name__)
 @dataclass(slots=True)
 class _Buffer:
     kind: Literal["message", "reasoning", "structured", "tool_call"]
+    rank: tuple[int, int]
     texts: list[str] = field(default_factory=list[str])
     metadata: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     id: str = ""
@@ -52,7 +53,8 @@ class EventBuilder:
         self._taken_ids = taken_ids
         self._cycle_ids: set[str] = set()
         self._open: dict[int, _Buffer] = {}
-        self._held: dict[int, list[ConversationEvent]] = {}
+        self._held: dict[tuple[int, int], ConversationEvent] = {}
+        self._times_flushed: dict[int, int] = {}
         self.violations = 0
 
     def accept(self, part: Part) -> bool:
@@ -81,10 +83,11 @@ class EventBuilder:
         """Complete an index; gives the events that may now be stored, which can be none or several."""
         buffer = self._open.pop(index, None)
         if buffer is not None:
+            self._times_flushed[index] = self._times_flushed.get(index, 0) + 1
             buffer.metadata.update(metadata)
             event = self._complete(index, buffer, at)
             if event is not None:
-                self._held.setdefault(index, []).append(event)
+                self._held[buffer.rank] = event
         return self._release()
 
     def finish(self, at: Timestamp) -> list[ConversationEvent]:
@@ -131,7 +134,9 @@ class EventBuilder:
     def _buffer(
         self, index: int, kind: Literal["message", "reasoning", "structured", "tool_call"]
     ) -> _Buffer | None:
-        buffer = self._open.setdefault(index, _Buffer(kind))
+        # A part behind the flush of its index opens a new event, which stands behind those that are there.
+        rank = self._times_flushed.get(index, 0), index
+        buffer = self._open.setdefault(index, _Buffer(kind, rank))
         if buffer.kind == kind:
             return buffer
         self.violations += 1
@@ -139,9 +144,9 @@ class EventBuilder:
         return None
 
     def _release(self) -> list[ConversationEvent]:
-        lowest_open = min(self._open, default=None)
-        ready = sorted(i for i in self._held if lowest_open is None or i < lowest_open)
-        return [event for index in ready for event in self._held.pop(index)]
+        lowest_open = min((buffer.rank for buffer in self._open.values()), default=None)
+        ready = sorted(rank for rank in self._held if lowest_open is None or rank < lowest_open)
+        return [self._held.pop(rank) for rank in ready]
 
     def _close(self, at: Timestamp, kinds: Collection[str]) -> list[ConversationEvent]:
         for index in sorted(self._open):
@@ -151,7 +156,7 @@ class EventBuilder:
                 continue
             event = self._complete(index, buffer, at)
             if event is not None and not _is_blank_partial(event):
-                self._held.setdefault(index, []).append(event)
+                self._held[buffer.rank] = event
         return self._release()
 
     def _complete(self, index: int, buffer: _Buffer, at: Timestamp) -> ConversationEvent | None:

@@ -158,7 +158,11 @@ class ConversationWriter:
         self, root: Root, title: str | None, contents: Mapping[str, bytes], digests: Mapping[str, bytes]
     ) -> None:
         folder = self._place(root, title)
-        for name, data in contents.items():
+        # In a new folder the metadata come last: without them a conversation that a crash left half made is in
+        # no list, and is never taken for the one that was used last.
+        is_new = stamp_of(folder / METADATA) is None
+        for name in sorted(contents, key=lambda name: is_new and name == METADATA):
+            data = contents[name]
             known = self.states.get((root.name, name))
             if known is not None and known.digest == digests[name] and stamp_of(folder / name) == known.stamp:
                 continue

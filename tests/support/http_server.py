@@ -246,15 +246,18 @@ def _is_closed(connection: socket.socket) -> bool:
 
 
 def _read_request(stream: Any) -> Request | None:
+    """Read a request; `None` when there is none, or when the client went away in the middle of it."""
     line = stream.readline()
-    if not line:
+    headers: dict[str, str] = {}
+    while (header := stream.readline()) not in {b"\r\n", b"\n", b""}:
+        name, _, value = header.decode("latin-1").partition(":")
+        headers[name.strip().lower()] = value.strip()
+    size = int(headers.get("content-length", "0"))
+    body = stream.read(size)
+    if not header or len(body) < size:
         return None
     method, path, _ = line.decode("latin-1").split(" ", 2)
-    headers: dict[str, str] = {}
-    while (line := stream.readline().decode("latin-1").strip()) != "":
-        name, _, value = line.partition(":")
-        headers[name.strip().lower()] = value.strip()
-    return Request(method, path, headers, stream.read(int(headers.get("content-length", "0"))))
+    return Request(method, path, headers, body)
 
 
 def _head(reply: Reply) -> bytes:

@@ -65,6 +65,8 @@ class TerminalEmulator:
         elif character == "\n":  # as a terminal driver does, with the return
             self.column = 0
             self._next_row()
+        elif character == "\b":
+            self.column = max(self.column - 1, 0)
         elif character == "\t":
             self.column = min(self.column // 8 * 8 + 8, self.columns - 1)
         else:

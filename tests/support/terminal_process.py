@@ -9,7 +9,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,7 +18,8 @@ from tests.support.terminal_emulator import TerminalEmulator
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "tests" / "support" / "terminal_client.py"
-PATIENCE = 20.0
+ON_TERMINAL = ROOT / "tests" / "support" / "on_terminal.py"
+PATIENCE = 10.0
 
 Step = dict[str, Any]
 
@@ -110,6 +111,14 @@ def environment(**extra: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", **extra}
 
 
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Look again and again at what another process does."""
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)
+
+
 class PtyClient:
     """The client on a terminal of its own."""
 
@@ -127,7 +136,7 @@ class PtyClient:
         termios.tcsetwinsize(terminal, (24, columns))
         self.found = termios.tcgetattr(terminal)
         self.process = subprocess.Popen(
-            command,
+            [sys.executable, str(ON_TERMINAL), *command],
             stdin=terminal if stdin is None else stdin,
             stdout=terminal if stdout is None else stdout,
             stderr=terminal,
@@ -157,13 +166,6 @@ class PtyClient:
         while text not in self.screen:
             if not self._read(deadline - time.monotonic()):
                 raise AssertionError(f"{text!r} did not come; the screen is:\n{self.screen}")
-
-    def wait_until_gone(self, text: str) -> None:
-        """Read until the screen no longer shows a text."""
-        deadline = time.monotonic() + PATIENCE
-        while text in self.screen:
-            if not self._read(deadline - time.monotonic()):
-                raise AssertionError(f"{text!r} stayed; the screen is:\n{self.screen}")
 
     def type(self, keys: str) -> None:
         os.write(self.master, keys.encode())

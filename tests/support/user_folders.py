@@ -91,7 +91,7 @@ class UserFolders:
         """Wait until what is on disk is as wanted; half a save is never seen, but one of two copies may be."""
         story: list[str] = []
         async with asyncio.timeout(_PATIENCE):
-            while not is_there(story):
+            while not story or not is_there(story):
                 await asyncio.sleep(0.02)
                 path = self.folder_of(conversation) / "events.json"
                 story = [short(event) for event in json.loads(path.read_text(encoding="utf-8"))]

@@ -22,6 +22,7 @@ from tests.support.terminal_process import (
     pressed,
     say,
     status,
+    wait_until,
 )
 
 Open = Callable[..., PtyClient]
@@ -373,13 +374,20 @@ def test_lines(scripted: Make, typed: str, answer: dict[str, str] | None) -> Non
 
 
 def test_text_waits_while_somebody_types(scripted: Make) -> None:
+    received = {"ask": "workspace/configuration", "params": {"items": []}, "as": "received"}
     script = scripted(
-        [ASKED, ask("d1", "text", "Name?"), say("Mean"), say("while."), {"await": "d1"}, done()]
-    )
+        [
+            ASKED, ask("d1", "text", "Name?"), {"await": "jp/interrupt"}, say("Mean"), say("while."), received,
+            {"await": "d1"}, done(),
+        ]
+    )  # fmt: skip
     with PtyClient(script.command("Why?"), Path.cwd()) as client:
         client.wait_for("\n>")
         client.type("Ad")
         client.wait_for("> Ad")
+        client.signal(signal.SIGINT)
+        wait_until(lambda: script.answers() == [[]])
+        assert "Mean" not in client.screen
         client.type("a\n")
         assert client.wait() == 0
         assert lines_of(client)[1:] == ["> Ada", "Meanwhile."]
@@ -490,8 +498,7 @@ def test_an_answer_into_a_pipe_leaves_the_terminal_to_whoever_reads_it(scripted:
     try:
         with PtyClient(script.command("Why?"), Path.cwd(), stdout=write) as client:
             os.close(write)
-            while not script.messages("jp/query"):
-                client.wait_until_gone("nothing")
+            wait_until(lambda: bool(script.messages("jp/query")))
             client.signal(signal.SIGINT)
             assert client.wait() == 130
             assert lines_of(client) == ["Stopped."]
@@ -543,8 +550,7 @@ def test_suspended_and_continued(scripted: Make) -> None:
         assert client.mode == client.found
         assert client.found != taken
         client.signal(signal.SIGCONT)
-        client.wait_until_gone("\n>\n>")
-        client.wait_for("Abort (discard)\n>")
+        wait_until(lambda: client.mode == taken)
         client.type("c")
         assert client.wait() == 0
     assert script.answers() == [{"action": "continue"}]

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from tests.support.terminal_process import (
     pressed,
     say,
     status,
+    wait_until,
 )
 
 Run = Callable[..., "Ended"]
@@ -448,11 +448,3 @@ def test_a_server_that_cannot_be_started_is_told(tmp_path: Path) -> None:
     assert ended.stderr == (
         b"error: The server cannot be started: No such file or directory (/nowhere/jp-lsp).\n"
     )
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Look again and again at what another process does."""
-    deadline = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)

@@ -123,16 +123,14 @@ class MessagesExchange:
 
     def _take(self, events: Sequence[StreamEvent]) -> list[StreamEvent]:
         result: list[StreamEvent] = []
-        response = self._response
+        record, continuation = self._response.record, self._response.continuation
         for event in events:
-            response.record.note(event)
+            record.note(event)
             if isinstance(event, Finished):
                 self._on_finished(event.reason, result)
-            else:
-                for adopted in (
-                    [event] if response.continuation is None else response.continuation.adopt(event)
-                ):
-                    self._emit(adopted, result)
+                continue
+            for adopted in [event] if continuation is None else continuation.adopt(event):
+                self._emit(adopted, result)
         return result
 
     def _emit(self, event: StreamEvent, result: list[StreamEvent]) -> None:

@@ -71,6 +71,7 @@ class Child:
         self._stderr = protocol.stderr
         self._tail = tail
         self._guard = guard
+        self._was_forced = False
         self.id = transport.get_pid()
 
     @classmethod
@@ -82,7 +83,7 @@ class Child:
         tail: Tail,
         guard: OrphanGuard,
     ) -> "Child":
-        """Start a program; its standard error goes to `tail` once `watch` runs.
+        """Start a program; its standard error goes to `tail` while `watch` runs.
 
         Raises:
             OSError: it cannot be started.
@@ -104,10 +105,14 @@ class Child:
         guard.add(transport.get_pid())
         return cls(transport, protocol, tail, guard)
 
-    @property
-    def exit_code(self) -> int | None:
-        """How it ended, negative for a signal; `None` while it runs."""
-        return self._transport.get_returncode()
+    def describe_end(self) -> str:
+        """Say how it ended by itself, as the end of a sentence."""
+        code = self._transport.get_returncode()
+        if code is None or self._was_forced:
+            return "closed its output but did not end"
+        if code < 0:
+            return f"was ended by signal {-code}"
+        return f"ended with code {code}"
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """Give the lines of its standard output until that ends.
@@ -142,7 +147,7 @@ class Child:
         await self._stdin.drain()
 
     async def watch(self) -> None:
-        """Take its standard error until it has ended, and then stop whoever still reads its standard output."""
+        """Take its standard error until that ends."""
         while piece := await self._stderr.read(_READ_SIZE):
             self._tail.take(piece)
         self._tail.finish()
@@ -156,15 +161,13 @@ class Child:
             if pipe is not None:
                 pipe.close()
 
-    async def wait(self) -> None:
-        """Wait until it has exited."""
-        await self._exited.wait()
-
     async def end(self) -> None:
         """End it and all that it started, in bounded time and whatever happens meanwhile."""
         with anyio.CancelScope(shield=True):
             self._stdin.close()
-            await self._wait_for_exit(_POLITE_SECONDS)
+            with anyio.move_on_after(_POLITE_SECONDS):
+                await self._exited.wait()
+            self._was_forced = not self._exited.is_set()
             if self._is_there():
                 self._signal("SIGTERM")
                 await self._wait_for_all(_TERM_SECONDS)
@@ -173,10 +176,6 @@ class Child:
                 await self._wait_for_all(_KILL_SECONDS)
             self._guard.drop(self.id)
             self._transport.close()
-
-    async def _wait_for_exit(self, seconds: float) -> None:
-        with anyio.move_on_after(seconds):
-            await self._exited.wait()
 
     async def _wait_for_all(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):

@@ -157,6 +157,17 @@ CONVERSIONS: dict[str, tuple[str, str, object]] = {
         "x",
     ),
     "labels": ("conversation.labels.a=b", "conversation/labels", {"a": "b"}),
+    "labels as a whole": ('conversation.labels:={"a":"b"}', "conversation/labels", {"a": "b"}),
+    "labels that say how to merge": (
+        'conversation.labels:={"value":{"a":"b"},"strategy":"keep"}',
+        "conversation/labels",
+        {"value": {"a": "b"}, "strategy": "keep"},
+    ),
+    "a list that says how to merge": (
+        'conversation.attachments:={"value":["file:a"],"dedup":true}',
+        "conversation/attachments",
+        {"value": ["file:a"], "strategy": "append", "dedup": True, "discard_when_merged": False},
+    ),
     "options": ("conversation.tools.t.options.x:=[1]", "conversation/tools/t/options/x", [1]),
     "parameters of a tool": (
         'conversation.tools.t.parameters:={"p":{"type":"string"}}',

@@ -35,12 +35,17 @@ PATHS: dict[str, tuple[str, ...] | None] = {
     "PROVIDERS_LLM_ALIASES_GPT_MINI": None,
     "PROVIDERS_MCP_SRV_ARGS": ("providers", "mcp", "srv", "args"),
     "TEMPLATE_VALUES_X_Y": ("template", "values", "x", "y"),
+    "TEMPLATE_VALUES_A_B": ("template", "values", "a_b"),
+    "TEMPLATE_VALUES_A_C": ("template", "values", "a", "c"),
     "CONVERSATION_TOOLS_FS_PARAMETERS_P_TYPE": None,
     "EXTENDS": None,
     "ASSISTANT_NAMES": None,
     "": None,
 }
-EXISTING: Any = {"conversation": {"tools": {"fs_read": {}, "my-tool.v2": {}}}}
+EXISTING: Any = {
+    "conversation": {"tools": {"fs_read": {}, "my-tool.v2": {}}},
+    "template": {"values": {"a": {}, "a_b": 1}},
+}
 
 
 @pytest.mark.parametrize("words", PATHS)

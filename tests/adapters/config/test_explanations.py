@@ -64,6 +64,21 @@ def test_setting_a_list_shadows_all_below(world: Any):
     assert [(item.value, item.origin.kind) for item in explanation.items] == [("R", "request")]
 
 
+def test_what_replaces_within_a_layer_shadows_the_files_before_it(world: Any):
+    world.user('[[assistant.instructions]]\ntitle = "G"\n')
+    world.workspace(
+        'extends = ["base.toml"]\nassistant.instructions = { value = [{ title = "W" }], strategy = "replace" }'
+    )
+    world.workspace('[[assistant.instructions]]\ntitle = "B"\n', ".jp/base.toml")
+    explanation = world.settings().explain("assistant.instructions")
+    assert [item.value["title"] for item in explanation.items] == ["W"]
+    assert [(each.state, str(each.origin)) for each in explanation.contributions if each.value] == [
+        ("shadowed", f"{world.user_config / 'config.toml'}:1"),
+        ("shadowed", ".jp/base.toml:1"),
+        ("wins", ".jp/config.toml:2"),
+    ]
+
+
 def test_items_of_defaults_are_the_programs(world: Any):
     items = world.settings().explain("editor.envs").items
     assert [(item.value, item.origin.kind) for item in items] == [

@@ -9,14 +9,14 @@ import pytest
 from jp_lsp.config.files import FileCache, find_by_stem, find_file
 from jp_lsp.config.parse import MAX_FILE_SIZE, ParseError, parse
 
-SAME = {"assistant": {"name": "Ada", "request": {"max_retries": 2}}}
+SAME = {"assistant": {"name": "Pixel", "request": {"max_retries": 2}}}
 
 TEXTS = {
-    "toml": '[assistant]\nname = "Ada"\nrequest.max_retries = 2\n',
-    "json": '// who\n{"assistant": {/* in\nside */ "name": "Ada", "request": {"max_retries": 2}}}',
-    "json5": "{assistant: {name: 'Ada', request: {max_retries: 0x2,},},}",
-    "yaml": "assistant:\n  name: Ada\n  request: {max_retries: 2}\n",
-    "yml": "base: &base {name: Ada}\nassistant:\n  <<: *base\n  request: {max_retries: 2}\nbase2: ~\n",
+    "toml": '[assistant]\nname = "Pixel"\nrequest.max_retries = 2\n',
+    "json": '// who\n{"assistant": {/* in\nside */ "name": "Pixel", "request": {"max_retries": 2}}}',
+    "json5": "{assistant: {name: 'Pixel', request: {max_retries: 0x2,},},}",
+    "yaml": "assistant:\n  name: Pixel\n  request: {max_retries: 2}\n",
+    "yml": "base: &base {name: Pixel}\nassistant:\n  <<: *base\n  request: {max_retries: 2}\nbase2: ~\n",
 }
 
 
@@ -127,14 +127,14 @@ def test_a_missing_file_is_replaced_by_one_of_another_format(tmp_path: Path):
 
 def test_a_file_is_read_again_only_when_it_changed(tmp_path: Path):
     path = tmp_path / "config.toml"
-    path.write_text('user.name = "Ada"', encoding="utf-8")
+    path.write_text('user.name = "Pixel"', encoding="utf-8")
     cache = FileCache()
     first = cache.load(path)
     assert cache.load(path) is first
-    path.write_text('user.name = "Grace"', encoding="utf-8")
+    path.write_text('user.name = "Quill"', encoding="utf-8")
     second = cache.load(path)
-    assert second.partial == {"user": {"name": "Grace"}}
-    assert first.partial == {"user": {"name": "Ada"}}
+    assert second.partial == {"user": {"name": "Quill"}}
+    assert first.partial == {"user": {"name": "Pixel"}}
 
 
 def test_a_file_that_is_gone_is_a_finding(tmp_path: Path):

@@ -52,10 +52,10 @@ def test_trap_04_a_folder_config_d_is_not_loaded_but_hinted_at(world: Any, value
 def test_trap_10_a_conversation_hides_an_edit_and_explain_says_so(world: Any):
     world.workspace('assistant.name = "old"')
     stream = ConversationStream.new(Timestamp(0), world.settings().resolve([], None).partial)
-    world.workspace('assistant.name = "new"\nuser.name = "Ada"')
+    world.workspace('assistant.name = "new"\nuser.name = "Pixel"')
     settings = world.settings()
     resolved = settings.resolve([], stream)
-    assert (resolved.assistant_name, resolved.user_name) == ("old", "Ada")
+    assert (resolved.assistant_name, resolved.user_name) == ("old", "Pixel")
     explanation = settings.explain("assistant.name", [], stream)
     assert (explanation.value, explanation.origin.kind) == ("old", "conversation")
     assert explanation.without_conversation == "new"

@@ -41,7 +41,7 @@ def test_every_option_follows_its_key(world: Any):
         world,
         """
 [assistant]
-name = "Ada"
+name = "Pixel"
 system_prompt = ""
 [assistant.model]
 id = "openai/a/b"
@@ -70,7 +70,7 @@ lock_wait.timeout_secs = 3
 [conversation]
 start_local = true
 [user]
-name = "Grace"
+name = "Quill"
 """,
     )
     assert found.model == ModelId("openai", "a/b")
@@ -85,7 +85,7 @@ name = "Grace"
         ReasoningDisplay("truncate", 80), "blank", extend_reasoning_across_tools=False,
         reasoning_background="#00ff00", granularity="raw", show_tool_calls=False, control_sequences="keep_sgr",
     )  # fmt: skip
-    assert (found.system_prompt, found.assistant_name, found.user_name) == (None, "Ada", "Grace")
+    assert (found.system_prompt, found.assistant_name, found.user_name) == (None, "Pixel", "Quill")
     assert (found.lock_timeout, found.start_local) == (3.0, True)
 
 

@@ -193,6 +193,20 @@ text_delay = { secs = 0, nanos = 5000 }
     ]  # fmt: skip
 
 
+def test_labels_whose_names_look_like_an_annotation_survive(world: Any):
+    labels = '{"value":{"value":"a","strategy":"b"},"strategy":"deep_merge"}'
+    partial: Any = world.settings().resolve([f"conversation.labels:={labels}"], None).partial
+    assert partial["conversation"]["labels"] == {
+        "value": {"value": "a", "strategy": "b"},
+        "strategy": "deep_merge",
+    }
+    world.workspace("conversation.labels = { value = { value = 'a', strategy = 'b' }, strategy = 'keep' }")
+    stream = new_conversation(world.settings())
+    assert world.settings().resolve([], stream).partial["conversation"]["labels"]["value"] == {
+        "value": "a", "strategy": "b",
+    }  # fmt: skip
+
+
 FAST = '[providers.llm.aliases]\nfast = "openai/quick"\n[conversation.tools.t]\nsource = "local"\ncommand = "x"\nenable = false\n'
 
 
@@ -252,19 +266,19 @@ def test_a_change_of_the_environment_takes_effect_but_is_not_stored(world: Any):
     world.workspace('assistant.name = "file"')
     stream = new_conversation(world.settings())
     world.environ["JP_CFG_ASSISTANT_NAME"] = "env"
-    world.environ["JP_CFG_USER_NAME"] = "Ada"
+    world.environ["JP_CFG_USER_NAME"] = "Pixel"
     resolved, delta = query(world.settings(), stream)
-    assert (resolved.assistant_name, resolved.user_name) == ("env", "Ada")
+    assert (resolved.assistant_name, resolved.user_name) == ("env", "Pixel")
     assert delta is None
 
 
 def test_what_only_the_users_own_files_add_is_not_stored_but_a_workspaces_is(world: Any):
     stream = new_conversation(world.settings())
     tool = '[conversation.tools.{}]\nsource = "local"\ncommand = "x"\n'
-    world.user(tool.format("mine") + '[user]\nname = "Ada"\n')
+    world.user(tool.format("mine") + '[user]\nname = "Pixel"\n')
     world.workspace(tool.format("ours"))
     resolved, delta = query(world.settings(), stream)
-    assert resolved.user_name == "Ada"
+    assert resolved.user_name == "Pixel"
     assert delta == {"conversation": {"tools": {"ours": {"source": "local", "command": "x"}}}}
     _, delta = query(world.settings(), stream, "conversation.tools.mine.run=unattended")
     assert delta == {
@@ -347,18 +361,18 @@ def test_newer_changes_clear_and_reset():
         "conversation": {"tools": {"my.tool": {"source": "local"}}, "labels": {"a": "1", "b": "2"}},
     }
     changes = [
-        StoredDelta({"user": {"name": "Ada"}}, ["assistant.name", "nothing.here", "conversation.labels.a"])
+        StoredDelta({"user": {"name": "Pixel"}}, ["assistant.name", "nothing.here", "conversation.labels.a"])
     ]
     tree: Any = to_stored(read_stored(base, changes).tree)
     assert tree["assistant"] == {"system_prompt": "p"}
     assert tree["conversation"]["labels"] == {"b": "2"}
-    assert tree["user"] == {"name": "Ada"}
+    assert tree["user"] == {"name": "Pixel"}
     dotted: Any = to_stored(read_stored(base, [StoredDelta({}, ["conversation.tools.my.tool"])]).tree)
     assert "tools" not in dotted["conversation"]
     reset = read_stored(
-        base, [*changes, StoredDelta({}, is_reset=True), StoredDelta({"user": {"name": "Grace"}})]
+        base, [*changes, StoredDelta({}, is_reset=True), StoredDelta({"user": {"name": "Quill"}})]
     )
-    assert reset.tree == {"user": {"name": "Grace"}}
+    assert reset.tree == {"user": {"name": "Quill"}}
 
 
 def test_what_is_not_understood_is_left_out_alone_and_noted():

@@ -119,6 +119,15 @@ def test_call_ids_are_made_fit_and_unique() -> None:
     assert results == ["a_b_1_2", "a_b_1", "call", "a_b_1_3", "never_asked"]
 
 
+def test_answers_to_one_id_belong_to_its_requests_in_order() -> None:
+    sent: Any = messages(user("Hello"), calls("x"), calls("x"), returns("x", "first"), returns("x", "second"))
+    assert [block["id"] for block in sent[1]["content"]] == ["x", "x_2"]
+    assert [(b["tool_use_id"], b["content"]) for b in sent[2]["content"]] == [
+        ("x", "first"),
+        ("x_2", "second"),
+    ]
+
+
 def test_attachments_stand_before_the_first_words() -> None:
     attachments = [
         TextAttachment("notes", "words", "What it is"),

@@ -183,6 +183,17 @@ def test_a_continuation_never_takes_an_earlier_index() -> None:
     assert flushes(played) == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("end", [stop(), MAX, [], [block_start(1, type="tool_use", id="t", name="one")]])
+def test_text_that_waits_for_the_seam_is_not_lost(end: list[Any]) -> None:
+    played = converse(
+        PLAIN,
+        answer(*text_block(0, "The quick brown"), *MAX),
+        answer(*text_block(0, "quick")[:2], *end),
+        *([answer(*text_block(0, "!"), *stop())] if end is MAX else []),
+    )
+    assert texts(played)[0, "message"].startswith("The quick brownquick")
+
+
 def test_dropped_thinking_does_not_complete_the_text() -> None:
     played = converse(
         PLAIN,

@@ -158,6 +158,11 @@ async def test_a_huge_refusal_is_cut() -> None:
     assert len(failure.message) < 600
 
 
+async def test_an_endless_refusal_is_not_waited_for() -> None:
+    endless = Reply((b"x" * 2_000_000, Hold()), 500, {"content-type": "text/plain"})
+    assert (await failure_of(endless)).kind is FailureKind.TRANSIENT
+
+
 async def test_a_stream_needs_no_content_type() -> None:
     events = await events_of(Reply((HI, STOP, END), headers={}))
     assert text_of(events) == "Hi"

@@ -51,8 +51,9 @@ def test_comments_say_nothing() -> None:
     check(": OPENROUTER PROCESSING\n\n:\ndata: a\n: keep-alive\n\n", "a")
 
 
-def test_data_lines_join() -> None:
-    check("data: a\ndata: b\ndata\n\n", "a\nb\n")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_data_lines_join(end: str) -> None:
+    check(end.join(["data: a", "data: b", "data", "", ""]), "a\nb\n")
 
 
 def test_names_belong_to_one_event() -> None:

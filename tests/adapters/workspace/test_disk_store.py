@@ -160,15 +160,23 @@ class TestRoots:
         assert len(conversation.stream) == 1
         assert "has fewer entries than the older copy" in caplog.text
 
-    async def test_a_winner_without_events_is_not_helped_by_the_other_root(self, place: Place) -> None:
+    async def test_a_copy_without_events_is_no_copy(self, place: Place) -> None:
+        """A crash fell between the files of its first save; the other root has them all."""
         place.open()
-        folder = fill(place.storage, NAME, turn(), age=10)
+        folder = fill(place.storage, NAME, turn(), base={"from": "workspace"}, age=10)
         (folder / "events.json").unlink()
-        fill(place.silo, NAME, turn(), user("a"), age=20)
-        with pytest.raises(Refusal, match=r"events.json is missing in .*project/.jp"):
+        other = fill(place.silo, NAME, turn(), user("a"), base={"from": "silo"}, age=20)
+        conversation = await opened(place.store())
+        assert len(conversation.stream) == 2
+        assert conversation.stream.base_config == {"from": "silo"}
+        say(conversation.stream)
+        await conversation.save()
+        assert events_in(place.storage) == events_in(place.silo)
+        await conversation.release()
+        for each in (folder, other):
+            (each / "events.json").unlink()
+        with pytest.raises(Refusal, match=r"events.json is missing in "):
             await place.store().open(ID)
-        (folder / "base_config.json").unlink()
-        assert len((await opened(place.store())).stream) == 2
 
     async def test_a_copy_that_vanished_from_the_workspace_alone_is_written_again(self, place: Place) -> None:
         conversation = await created(place.store())

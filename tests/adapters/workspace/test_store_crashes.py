@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jp_lsp.conversation.event import MessageResponse
+from jp_lsp.conversation.event import ConversationEvent, MessageResponse, TurnStart
 from jp_lsp.workspace.validate import validate
 from tests.support.streams import Raw, at, file_text, turn
 from tests.support.workspaces import ID, Place, fill, tree
@@ -86,6 +86,34 @@ async def test_between_any_two_files_of_an_upgrade(place: Place) -> None:
         stream = (await place.store().copy(ID)).stream
         assert stream.base_config == {"assistant": {"name": "A"}}
         assert len(stream.events()) == 1
+
+
+@pytest.mark.requirement("R289", "S11")
+async def test_between_any_two_files_of_a_first_save(place: Place) -> None:
+    """Before the metadata are there nobody sees it; from then on it is whole, in one copy or in both."""
+    place.open()
+    made = fill(place.folder.parent / "made", "17912345678", turn())
+    for root in (place.silo, place.storage):
+        folder = root / "conversations" / "17912345678"
+        folder.mkdir(parents=True)
+        for name in ("base_config.json", "events.json", "metadata.json"):
+            (folder / name).write_bytes((made / name).read_bytes())
+            store = place.store()
+            is_whole = (place.silo / "conversations" / "17912345678" / "metadata.json").exists()
+            assert await store.last() == (ID if is_whole else None)
+            if is_whole:
+                assert len((await store.copy(ID)).stream.events()) == 1
+
+
+async def test_a_first_save_writes_the_metadata_last(place: Place) -> None:
+    conversation = await place.store().create({}, local=False, persist=True)
+    conversation.stream.append(ConversationEvent(at(0), TurnStart()))
+    await conversation.save()
+    for root in (place.silo, place.storage):
+        (folder,) = (root / "conversations").iterdir()
+        times = {path.name: path.stat().st_ctime_ns for path in folder.iterdir()}
+        assert max(times, key=lambda name: times[name]) == "metadata.json"
+    await conversation.release()
 
 
 @pytest.mark.requirement("F28")

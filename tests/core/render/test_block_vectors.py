@@ -268,6 +268,22 @@ STREAMING = [
     ("quotations stream too", ["> " + "y" * 130], [[f"para(first) '> {'y' * 130}'"]]),
     ("bold at the beginning", ["**a** " + "y" * 130], [[f"para(first) '**a** {'y' * 130}'"]]),
     ("a number at the beginning", ["12 " + "y" * 130], [[f"para(first) '12 {'y' * 130}'"]]),
+    (
+        "also behind a list",
+        ["- a\n\n", "Th", "y" * 130],
+        [[], ["list_item '- a\\n\\n'"], [f"para(first) 'Th{'y' * 130}'"]],
+    ),
+    (
+        "but not in it",
+        ["- a\n", "Th" + "y" * 130, "\n- b\n"],
+        [[], [], [f"list_item '- a\\nTh{'y' * 130}\\n'"]],
+    ),
+    ("nor when indented to it", ["- a\n\n", "  T" + "y" * 130], [[], []]),
+    (
+        "and behind code",
+        ["    a\n\n", "Th" + "y" * 130],
+        [[], ["code_indented '    a\\n'", f"para(first) 'Th{'y' * 130}'"]],
+    ),
     ("a pipe never streams", ["|" + "y" * 200, "\n\n"], [[], [f"table '|{'y' * 200}\\n\\n'"]]),
     ("what may be a definition waits", ["[" + "y" * 200, "]: x\n"], [[], [f"other '[{'y' * 200}]: x\\n'"]]),
 ]

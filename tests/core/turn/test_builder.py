@@ -85,6 +85,10 @@ VECTORS = {
         [message("a"), Flush(0), message("b"), Flush(0)],
         ["message: a", "message: b"],
     ),
+    "what opens an index again stands behind what is there": (
+        [reasoning("a"), Flush(0), message("b", 1), reasoning("c"), Flush(0), Flush(1)],
+        ["reasoning: a", "message: b", "reasoning: c"],
+    ),
     "open texts are completed at the end, ascending": (
         [message("b", 1), reasoning("a", 0)],
         ["reasoning: a", "message: b"],

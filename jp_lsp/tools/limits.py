@@ -1,0 +1,64 @@
+"""Keeps results of tools to a size that a model can be given (query pipeline 3.10).
+
+Sizes are bytes of UTF-8. What is cut away says so at the end of what is left, and cutting twice adds up: a
+text that was cut from 500 MB to 2 MiB when it was read, and from there to 256 KiB, tells of the 500 MB.
+"""
+
+import re
+from collections.abc import Sequence
+
+BATCH_BUDGET = 2 * 1024 * 1024
+"""The most bytes that all results of one response may have together."""
+
+_NOTE = "\n[cut here: {} more bytes were left out]"
+_NOTE_AT_END = re.compile(r"\n\[cut here: ([0-9]{1,15}) more bytes were left out\]\Z")
+
+
+def limit_text(text: str, threshold: int) -> str:
+    """Cut a text to at most `threshold` bytes, note included; its head stays.
+
+    A threshold that is smaller than the note leaves the note alone.
+    """
+    size = _size(text)
+    if size <= threshold:
+        return text
+    omitted = 0
+    if earlier := _NOTE_AT_END.search(text):
+        omitted = int(earlier[1])
+        text = text[: earlier.start()]
+        size = _size(text)
+    longest_note = len(_NOTE.format(size + omitted))
+    head = text.encode("utf-8", "replace")[: max(0, threshold - longest_note)].decode("utf-8", "ignore")
+    return note_omitted(head, size + omitted - _size(head))
+
+
+def note_omitted(text: str, size: int) -> str:
+    """Say at the end of a text that so many bytes of it are missing."""
+    return text + _NOTE.format(size) if size else text
+
+
+def limit_batch(texts: Sequence[str], budget: int = BATCH_BUDGET) -> list[str]:
+    """Cut the results of one response so that together they fit, the largest first.
+
+    No text is cut below another that is cut; small ones stay whole.
+    """
+    sizes = [_size(text) for text in texts]
+    if sum(sizes) <= budget:
+        return list(texts)
+    level = _common_limit(sizes, budget)
+    return [limit_text(text, level) for text in texts]
+
+
+def _common_limit(sizes: Sequence[int], budget: int) -> int:
+    """Find the largest limit under which the sizes fit; they do not fit without one."""
+    remaining = budget
+    for done, size in enumerate(sorted(sizes)):
+        share = remaining // (len(sizes) - done)
+        if size > share:
+            return share
+        remaining -= size
+    return budget
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -1,0 +1,177 @@
+"""`jp-lsp query` with the real server and a vendor on the loopback: the whole way from a key to the disk."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.chat_vendor import ChatVendor, answer, refused, thought
+from tests.support.http_server import Hold
+from tests.support.terminal_process import PATIENCE, PtyClient, environment, wait_until
+from tests.support.user_folders import UserFolders
+
+pytestmark = pytest.mark.e2e
+
+QUERY = [sys.executable, "-P", "-m", "jp_lsp", "query"]
+
+
+@pytest.fixture
+def folders(tmp_path: Path, vendor: ChatVendor) -> UserFolders:
+    return UserFolders(tmp_path, vendor.url)
+
+
+def start(user: UserFolders, *words: str, **streams: Any) -> "subprocess.Popen[bytes]":
+    options: dict[str, Any] = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }
+    return subprocess.Popen(
+        [*QUERY, *words],
+        cwd=user.workspace,
+        env=environment(**user.environment()),
+        start_new_session=True,
+        **{**options, **streams},
+    )
+
+
+def run(user: UserFolders, *words: str, given: bytes | None = None) -> tuple[int, str, str]:
+    with start(user, *words, stdin=subprocess.PIPE if given is not None else subprocess.DEVNULL) as client:
+        out, err = client.communicate(given, timeout=PATIENCE)
+    return client.returncode, out.decode(), err.decode()
+
+
+def on_terminal(user: UserFolders, *words: str) -> PtyClient:
+    return PtyClient([*QUERY, *words], user.workspace, env=user.environment())
+
+
+def stories(user: UserFolders) -> list[list[str]]:
+    """Give what is stored of every conversation."""
+    folders = sorted(folder for folder in user.conversations.iterdir() if folder.name[0].isdigit())
+    return [user.story(f"jp-c{folder.name.split('-')[0]}") for folder in folders]
+
+
+def is_stored(user: UserFolders, story: list[str]) -> bool:
+    """Tell whether this is stored; half a save is never seen, but the two copies are written one by one."""
+    try:
+        return stories(user) == [story]
+    except (AssertionError, ValueError, FileNotFoundError):
+        return False
+
+
+@pytest.mark.requirement("R340", "R326", "R325")
+def test_a_query_and_another_in_the_same_conversation(folders: UserFolders, vendor: ChatVendor) -> None:
+    (folders.workspace / "random.py").write_text("raise SystemExit('the folder of the user was imported')")
+    vendor.will_answer(answer(thought("Hm."), "Be", "cause."), answer("Really."))
+
+    assert run(folders, "Why?") == (0, "Because.\n", "")
+    assert run(folders, given=b"Really?\n") == (0, "Really.\n", "")
+
+    assert stories(folders) == [
+        [
+            "turn",
+            "user: Why?",
+            "reasoning: Hm.",
+            "message: Because.",
+            "turn",
+            "user: Really?",
+            "message: Really.",
+        ]
+    ]
+
+
+@pytest.mark.requirement("R344")
+def test_a_failed_query_says_why(folders: UserFolders, vendor: ChatVendor) -> None:
+    vendor.will_answer(refused(401, "bad key"))
+    code, out, err = run(folders, "Why?")
+    assert (code, out) == (1, "")
+    assert err.startswith("error: Authentication failed: ")
+    assert "`jp-lsp doctor` says which key is used." in err
+
+
+@pytest.mark.requirement("S4", "R6", "R136")
+def test_the_menu_and_stop(folders: UserFolders, vendor: ChatVendor) -> None:
+    hold = Hold()
+    vendor.will_answer(answer("The answer\n\n", "is", hold, " 42"))
+    with on_terminal(folders, "Why?") as client:
+        client.wait_for("The answer")
+        client.type("\x03")
+        client.wait_for("[s] Stop")
+        client.type("s")
+        assert client.wait() == 0
+        assert "Stopped." in client.screen
+        assert client.mode == client.found
+    assert is_stored(folders, ["turn", "user: Why?", "message: The answer\n\nis"])
+
+
+@pytest.mark.requirement("S5", "R138", "R139", "S24")
+def test_continue_and_then_reply(folders: UserFolders, vendor: ChatVendor) -> None:
+    first, second = Hold(), Hold()
+    vendor.will_answer(answer("One\n\n", first, "Two\n\n", second, "Three"), answer("Short."))
+    with on_terminal(folders, "Count") as client:
+        client.wait_for("One")
+        client.type("\x03")
+        client.wait_for("[c] Continue")
+        client.type("c")
+        first.open()
+        client.wait_for("Two")
+        client.type("\x03")
+        client.wait_for("[r] Reply")
+        client.type("r")
+        client.wait_for("Your reply")
+        client.type("Shorter\n")
+        assert client.wait() == 0
+        assert "Short." in client.screen
+    (story,) = stories(folders)
+    assert story == [
+        "turn",
+        "user: Count",
+        "message: One\n\nTwo\n\n",
+        "turn",
+        "user: Shorter",
+        "message: Short.",
+    ]
+
+
+@pytest.mark.requirement("S6", "R130", "R131")
+def test_three_presses_end_it_and_what_came_is_there(folders: UserFolders, vendor: ChatVendor) -> None:
+    hold = Hold()
+    vendor.will_answer(answer("The answer\n\n", "is", hold, " 42"))
+    with on_terminal(folders, "Why?") as client:
+        client.wait_for("The answer")
+        for _ in range(3):
+            client.type("\x03")
+        assert client.wait() == 130
+        assert client.mode == client.found
+    wait_until(lambda: is_stored(folders, ["turn", "user: Why?", "message: The answer\n\nis"]))
+
+
+@pytest.mark.requirement("R134", "S10")
+def test_sigterm_keeps_what_came(folders: UserFolders, vendor: ChatVendor) -> None:
+    hold = Hold()
+    vendor.will_answer(answer("The answer\n\n", "is", hold, " 42"))
+    with start(folders, "Why?", bufsize=0) as client:
+        assert client.stdout is not None
+        assert client.stdout.read(10) == b"The answer"
+        client.send_signal(signal.SIGTERM)
+        out, err = client.communicate(timeout=PATIENCE)
+    assert (client.returncode, out, err) == (143, b"\n\nis\n", b"Stopped.\n")
+    assert is_stored(folders, ["turn", "user: Why?", "message: The answer\n\nis"])
+
+
+@pytest.mark.requirement("R336")
+def test_a_reader_that_goes_ends_the_turn_and_what_came_is_there(
+    folders: UserFolders, vendor: ChatVendor
+) -> None:
+    hold, rest = Hold(), Hold()
+    vendor.will_answer(answer("The answer\n\n", hold, "is\n\n", rest, " 42"))
+    with start(folders, "Why?", bufsize=0) as client:
+        assert client.stdout is not None
+        assert client.stdout.read(10) == b"The answer"
+        client.stdout.close()
+        hold.open()
+        assert client.wait(PATIENCE) == 141
+    assert is_stored(folders, ["turn", "user: Why?", "message: The answer\n\nis\n\n"])
