@@ -12,13 +12,17 @@ import anyio
 from anyio.abc import TaskGroup
 
 from jp_lsp.conversation.thread import build_thread
+from jp_lsp.driver.inquiry import ask_assistant
 from jp_lsp.driver.prepare import Preparation
 from jp_lsp.driver.pump import Pump
+from jp_lsp.driver.remembered import to_remembered
 from jp_lsp.driver.saver import Saver
+from jp_lsp.driver.tool_runs import ToolRuns
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.provider import CycleRequest
 from jp_lsp.ports.refusal import Refusal
+from jp_lsp.tools.actions import AskAssistant, CancelPass, FormatArguments, Remember, RunPass
 from jp_lsp.turn import actions
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.failure import QueryError
@@ -68,6 +72,7 @@ class Performer:
         self._preparing = anyio.CancelScope()
         self._wait = anyio.CancelScope()
         self._saver: Saver | None = None
+        self._tools: ToolRuns | None = None
         self._pumps: dict[AttemptId, Pump] = {}
 
     def perform(self, action: Action) -> None:
@@ -104,6 +109,16 @@ class Performer:
                 self._open_saver.run_in_order(lambda: self._opened.conversation.keep_draft(text))
             case actions.ClearDraft():
                 self._open_saver.run_in_order(self._opened.conversation.clear_draft)
+            case RunPass():
+                self._open_tools.start(action)
+            case CancelPass(call):
+                self._open_tools.cancel(call)
+            case FormatArguments():
+                self._open_tools.format(action)
+            case AskAssistant():
+                self._perform_inquiry(action)
+            case Remember(scope=scope):
+                self._perform_remember(scope)
             case actions.Finish(result):
                 self.result = result
                 self.done.set()
@@ -133,6 +148,11 @@ class Performer:
         assert self._saver is not None, "the core saves only after it was prepared"
         return self._saver
 
+    @property
+    def _open_tools(self) -> ToolRuns:
+        assert self._tools is not None, "tools run only after the query was prepared"
+        return self._tools
+
     async def _perform_prepare(self) -> None:
         with self._preparing:
             try:
@@ -141,6 +161,15 @@ class Performer:
                 self._post(PrepareFailed(refusal.error))
                 return
             self._preparation = preparation
+            around = preparation.around
+            self._tools = ToolRuns(
+                around.toolbox,
+                preparation.conversation.id,
+                around.workspace_id,
+                around.root,
+                self._post,
+                self._tasks,
+            )
             self._saver = Saver(preparation.conversation, self._post, self._clock, self._tasks)
             self._spawn(self._saver.run)
             self._post(Prepared(preparation.turn))
@@ -156,11 +185,24 @@ class Performer:
             sections=parts.sections,
             attachments=(),
             hint=action.hint,
+            has_tools=bool(parts.tools),
         )
-        request = CycleRequest(parts.model, thread, parts.parameters, (), action.tool_choice)
+        request = CycleRequest(parts.model, thread, parts.parameters, parts.tools, action.tool_choice)
         pump = Pump(action.attempt, self._post, self._frontend.ready, self._clock, parts.guards)
         self._pumps[action.attempt] = pump
         self._spawn(lambda: pump.run(parts.provider, request))
+
+    def _perform_inquiry(self, action: AskAssistant) -> None:
+        opened = self._opened
+        stream = opened.turn.stream.copy()
+        self._spawn(lambda: ask_assistant(action, stream, opened.parts, self._clock, self._post))
+
+    def _perform_remember(self, scope: str) -> None:
+        """What holds for the session lives in memory; what holds for the conversation is kept."""
+        memory = self._opened.turn.memory
+        if scope == "conversation" and memory is not None:
+            decisions = to_remembered(memory.conversation)
+            self._open_saver.run_in_order(lambda: self._opened.conversation.keep_remembered(decisions))
 
     async def _perform_wait(self, seconds: float, scope: anyio.CancelScope) -> None:
         with scope:

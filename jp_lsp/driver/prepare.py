@@ -13,6 +13,7 @@ import anyio
 from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.thread import Section
+from jp_lsp.driver.remembered import from_remembered
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.provider import ModelDetails, ModelId, ModelParameters, Provider, ProviderError
@@ -20,6 +21,9 @@ from jp_lsp.ports.providers import Providers
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings, SettingsSource, StreamGuards
 from jp_lsp.ports.store import ConversationStore, OpenConversation
+from jp_lsp.ports.toolset import Toolbox
+from jp_lsp.tools.definition import ToolDefinition
+from jp_lsp.tools.memory import MemoryLayer, ToolMemory
 from jp_lsp.turn.inputs import PreparedTurn
 from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.query import Query
@@ -43,6 +47,7 @@ class CycleParts:
     guards: StreamGuards
     system_prompt: str | None
     sections: tuple[Section, ...]
+    tools: tuple[ToolDefinition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class Preparation:
     conversation: OpenConversation
     parts: CycleParts
     warnings: tuple[str, ...]
+    around: "Surroundings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,10 @@ class Surroundings:
     settings: SettingsSource
     providers: Providers
     clock: Clock
+    toolbox: Toolbox
+    session_memory: MemoryLayer
+    workspace_id: str = ""
+    root: str = ""
 
 
 Reserve = Callable[[ConversationId], None]
@@ -110,6 +120,8 @@ async def prepare(
         if query.title is not None:
             conversation.set_title(query.title or None)
         details = await _model_details(provider, settings.model)
+        offer = await around.toolbox.offer(settings.tools, root=around.root)
+        memory = ToolMemory(around.session_memory, from_remembered(await conversation.remembered()))
         frontend.configure(
             settings.display,
             conversation=conversation.id,
@@ -124,7 +136,10 @@ async def prepare(
             _options(query, settings, frontend),
             is_new=conversation.is_new,
             config_delta=delta,
-            tool_choice=query.tool_choice or "auto",
+            tool_choice=query.tool_choice or settings.tool_choice,
+            tools=offer.tools,
+            memory=memory,
+            is_resumed=query.resume,
         )
     except BaseException:
         if conversation is not None:
@@ -132,9 +147,15 @@ async def prepare(
                 await conversation.release()
         raise
     parts = CycleParts(
-        provider, details, settings.parameters, settings.guards, settings.system_prompt, settings.sections
+        provider,
+        details,
+        settings.parameters,
+        settings.guards,
+        settings.system_prompt,
+        settings.sections,
+        tuple(spec.definition for spec in offer.tools.values()),
     )
-    return Preparation(turn, conversation, parts, settings.warnings)
+    return Preparation(turn, conversation, parts, (*settings.warnings, *offer.notices), around)
 
 
 def _options(query: Query, settings: QuerySettings, frontend: Frontend) -> TurnOptions:
@@ -150,7 +171,6 @@ def _refuse_what_is_not_offered(query: Query) -> None:
     unsupported = {
         "fork": query.fork is not None,
         "replay": query.replay is not None,
-        "resume": query.resume,
         "explain": query.explain,
         "expires": query.expires_after is not None,
         "attachments": bool(query.attachments),
@@ -185,18 +205,20 @@ async def _open(wanted: ConversationId, query: Query, around: Surroundings) -> O
     """Lock and load; waits for another program to let go, within the configured time."""
     if not query.persist:
         return await around.store.copy(wanted)
-    lock_timeout = around.settings.resolve(query.overrides, None).lock_timeout if query.interactive else 0.0
+    conversation = await around.store.open(wanted)
+    if conversation is not None:
+        return conversation
+    lock_timeout = around.settings.lock_timeout(query.overrides) if query.interactive else 0.0
     waited = 0.0
-    while True:
+    while waited < lock_timeout:
+        await around.clock.sleep(LOCK_POLL_INTERVAL)
+        waited += LOCK_POLL_INTERVAL
         conversation = await around.store.open(wanted)
         if conversation is not None:
             return conversation
-        if waited >= lock_timeout:
-            holder = await around.store.lock_holder(wanted) or "another program"
-            text = f"Conversation {wanted} is in use by {holder}. Try again when it is done, or ask in a new one."
-            raise Refusal("lock_timeout", text)
-        await around.clock.sleep(LOCK_POLL_INTERVAL)
-        waited += LOCK_POLL_INTERVAL
+    holder = await around.store.lock_holder(wanted) or "another program"
+    text = f"Conversation {wanted} is in use by {holder}. Try again when it is done, or ask in a new one."
+    raise Refusal("lock_timeout", text)
 
 
 async def _model_details(provider: Provider, model: ModelId) -> ModelDetails:

@@ -10,6 +10,8 @@ from jp_lsp.conversation.thread import Section
 from jp_lsp.ports.provider import ModelId, ModelParameters
 from jp_lsp.ports.providers import ProviderSettings
 from jp_lsp.render.options import DisplayOptions
+from jp_lsp.tools.definition import ToolChoice
+from jp_lsp.tools.spec import ToolSpec
 from jp_lsp.turn.options import InterruptOptions, RetryPolicy
 
 
@@ -43,6 +45,8 @@ class QuerySettings:
     lock_timeout: float = 10.0
     start_local: bool = False
     providers: Mapping[str, ProviderSettings] = field(default_factory=lambda: {})
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = "auto"
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -55,6 +59,10 @@ class SettingsSource(Protocol):
         Raises:
             Refusal: the configuration is invalid.
         """
+        ...
+
+    def lock_timeout(self, overrides: Sequence[str]) -> float:
+        """Give the seconds to wait for a conversation that another program holds (`style.lock_wait`)."""
         ...
 
     def resolve(self, overrides: Sequence[str], conversation: ConversationStream | None) -> QuerySettings:

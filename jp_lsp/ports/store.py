@@ -50,6 +50,13 @@ class OpenConversation(Protocol):
     async def discard(self) -> None:
         """Remove a conversation that was made by this opening."""
 
+    async def remembered(self) -> JsonObject:
+        """Give what the user decided about tools for this conversation; kept in the user's own data."""
+        ...
+
+    async def keep_remembered(self, decisions: JsonObject) -> None:
+        """Keep it; a failure is logged and changes nothing else."""
+
     async def keep_draft(self, text: str) -> None:
         """Keep a text that was not sent."""
 

@@ -1,6 +1,6 @@
 """The port towards tools: one execution pass of one call."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -65,3 +65,39 @@ class LiveQuestions(Protocol):
     async def ask(self, run: ToolRun, question: ToolQuestion) -> Reply | NoReply:
         """Wait for the answer, of the kind that the question says. Cancelling withdraws the question."""
         ...
+
+
+class FormatFailed(Exception):
+    """A formatter command failed; the text says why. The tool must not run."""
+
+
+class Toolbox(Protocol):
+    """All tools of a workspace, whatever their source."""
+
+    async def offer(self, specs: Sequence[ToolSpec], *, root: str) -> "Offer":
+        """Find out which of the configured tools can be offered now; starts the servers that they need.
+
+        Raises:
+            Refusal: a tool server that the query cannot do without did not start.
+        """
+        ...
+
+    async def run(self, run: ToolRun, observer: RunObserver) -> ToolOutcome:
+        """Do one pass, as `ToolExecutor.run`."""
+        ...
+
+    async def format_arguments(self, run: ToolRun) -> str:
+        """Let the tool's formatter write the arguments of a call.
+
+        Raises:
+            FormatFailed: it could not.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The tools of a turn, by the name that the model uses; `notices` are sentences for the user."""
+
+    tools: Mapping[str, ToolSpec]
+    notices: tuple[str, ...] = ()

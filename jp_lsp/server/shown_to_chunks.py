@@ -7,15 +7,11 @@ hold it against replay.
 from collections.abc import Callable
 from typing import Literal, assert_never
 
-from jp_lsp.conversation.event import (
-    ConversationEvent,
-    StructuredResponse,
-    ToolCallRequest,
-    ToolCallResponse,
-)
+from jp_lsp.conversation.event import ConversationEvent, StructuredResponse
 from jp_lsp.render.chat import Mark, TurnView
-from jp_lsp.render.chunk import Chunk, TokenUsage
+from jp_lsp.render.chunk import Chunk, TokenUsage, ToolSource
 from jp_lsp.render.options import DisplayOptions, Labels
+from jp_lsp.tools.spec import BuiltinSource, McpSource
 from jp_lsp.turn import shown
 from jp_lsp.turn.shown import Shown
 from jp_lsp.turn.stream_event import Part, TextPart, ToolCallArguments, ToolCallStart, Usage
@@ -66,6 +62,14 @@ class ShownToChunks:
                 return self._part(part)
             case shown.EventStored(event):
                 return self._event(event)
+            case shown.CallShown():
+                return self._call(what)
+            case shown.ResultShown(call, content, is_error, decision):
+                return self._view.tool_result(call, content, is_error=is_error, decision=decision)
+            case shown.ToolRunning(call, name, message, percentage):
+                return self._view.tool_progress(
+                    call, name, elapsed_ms=self._elapsed_ms(), message=message, percentage=percentage
+                )
             case shown.Paused():
                 return self._view.pause()
             case shown.Resumed():
@@ -97,15 +101,24 @@ class ShownToChunks:
 
     def _event(self, event: ConversationEvent) -> list[Chunk]:
         """Show what is only known when an event is complete; its text was shown as it came."""
-        match event.kind:
-            case StructuredResponse():
-                return self._view.structured_flushed()
-            case ToolCallRequest(id, name, arguments):
-                return self._view.tool_call(id, name, arguments)
-            case ToolCallResponse(id, content, is_error):
-                return self._view.tool_result(id, content, is_error=is_error)
-            case _:
-                return []
+        return self._view.structured_flushed() if isinstance(event.kind, StructuredResponse) else []
+
+    def _call(self, call: shown.CallShown) -> list[Chunk]:
+        source: ToolSource = "local"
+        server = None
+        if isinstance(call.source, McpSource):
+            source, server = "mcp", call.source.server
+        elif isinstance(call.source, BuiltinSource):
+            source = "builtin"
+        return self._view.tool_call(
+            call.call,
+            call.name,
+            call.arguments,
+            source=source,
+            server=server,
+            is_edited=call.is_edited,
+            rendered=call.rendered,
+        )
 
     def _mark(self, since: Since) -> None:
         self._marks[since] = (self._view.mark(), self._next_seq())

@@ -78,6 +78,11 @@ class ToolMemory:
             "conversation": conversation or MemoryLayer(),
         }
 
+    @property
+    def conversation(self) -> MemoryLayer:
+        """What holds in this conversation, to be kept."""
+        return self._layers["conversation"]
+
     def for_turn(self) -> "ToolMemory":
         """Give the memory of a new turn: what holds longer is shared, the rest begins empty."""
         return ToolMemory(self._layers["session"], self._layers["conversation"])

@@ -35,6 +35,9 @@ class FakeSettings:
     def default_conversation(self, overrides: Sequence[str]) -> str | None:
         return self.default_id
 
+    def lock_timeout(self, overrides: Sequence[str]) -> float:
+        return self.settings.lock_timeout
+
     def resolve(self, overrides: Sequence[str], conversation: ConversationStream | None) -> QuerySettings:
         self.resolved += 1
         if "bad" in overrides:
