@@ -6,17 +6,20 @@ user's own machine or to the vendor itself, until the user trusts the workspace.
 """
 
 import ipaddress
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import cast
 from urllib.parse import SplitResult, urlsplit
 
+from jp_lsp.config.complete import complete
+from jp_lsp.config.fold import fold
+from jp_lsp.config.keys_providers import LLM
 from jp_lsp.config.layer import WORKSPACE_KINDS, Origin, Source
-from jp_lsp.config.problem import Problem, dotted
+from jp_lsp.config.problem import dotted
 from jp_lsp.config.server_settings import ServerSettings
-from jp_lsp.config.trace import locate, settings_of
+from jp_lsp.config.trace import narrowed, settings_of
 from jp_lsp.config.value import ABSENT, MergedList, Partial, Path, Value, entries_of, value_at
 from jp_lsp.ports.providers import PROVIDER_DEFAULTS, ProviderSettings
 
@@ -42,16 +45,13 @@ class UntrustedEndpoint:
 
 
 def untrusted_endpoints(
-    sources: Sequence[Source],
-    root: FilePath | None,
-    environ: Mapping[str, str],
-    providers: Iterable[str] = tuple(PROVIDER_DEFAULTS),
+    sources: Sequence[Source], root: FilePath | None, environ: Mapping[str, str]
 ) -> tuple[UntrustedEndpoint, ...]:
     """Find what a workspace must not decide; `sources` are in order, lowest first."""
+    speaking = narrowed(sources, _LLM)
     found: list[UntrustedEndpoint] = []
-    for provider in providers:
-        defaults = PROVIDER_DEFAULTS.get(provider, ProviderSettings())
-        values = {name: _decided(sources, (*_LLM, provider, name), root) for name in _DECISIVE}
+    for provider, defaults in PROVIDER_DEFAULTS.items():
+        values = {name: _decided(speaking, (*_LLM, provider, name), root) for name in _DECISIVE}
         url = _effective_url({name: value for name, (value, _, _) in values.items()}, defaults, environ)
         if _is_harmless(url, defaults.base_url):
             continue
@@ -155,16 +155,6 @@ def _host(url: str | None) -> str:
     return (parts.hostname if parts is not None else None) or url or "nowhere"
 
 
-def unused_settings(sources: Sequence[Source], provider: str) -> Iterator[Problem]:
-    """Notice what a request says about a vendor in vain: connections outlive requests."""
-    for field in fields(ProviderSettings):
-        path = (*_LLM, provider, field.name)
-        origin = locate(sources, path)
-        if origin is not None and origin.kind == "request":
-            text = "is not used: connections are made from files, the environment and the server's settings"
-            yield Problem(dotted(path), text, origin, "warning")
-
-
 def holds_secret(url: str) -> bool:
     """Tell whether an address has a user name or password in it, which must not be stored."""
     parts = _split(url)
@@ -172,12 +162,13 @@ def holds_secret(url: str) -> bool:
 
 
 def provider_settings(
-    tree: Partial, server: ServerSettings, untrusted: Sequence[UntrustedEndpoint] = ()
+    sources: Sequence[Source], server: ServerSettings, untrusted: Sequence[UntrustedEndpoint] = ()
 ) -> Mapping[str, ProviderSettings]:
     """Build what each vendor's adapter is made from; settings that are not trusted are as if not there."""
     distrusted = {endpoint.key for endpoint in untrusted}
+    tables = entries_of(complete(LLM, entries_of(value_at(fold(narrowed(sources, _LLM)).tree, _LLM))))
     settings = {
-        provider: _settings(entries_of(value_at(tree, (*_LLM, provider))), provider, defaults, distrusted)
+        provider: _settings(entries_of(tables.get(provider, ABSENT)), provider, defaults, distrusted)
         for provider, defaults in PROVIDER_DEFAULTS.items()
     }
     for provider, base_url in (

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from jp_lsp.config import options, sections
 from jp_lsp.config.delta import compute_change
-from jp_lsp.config.endpoints import UntrustedEndpoint, provider_settings, untrusted_endpoints, unused_settings
+from jp_lsp.config.endpoints import UntrustedEndpoint, provider_settings, untrusted_endpoints
 from jp_lsp.config.explain import Explanation, explain
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.fold import OUR_ORDER, REFERENCE_ORDER, Order, fold, in_order
@@ -125,12 +125,13 @@ class WorkspaceSettings:
         sources = self._sources(overrides, conversation)
         ordered = sources.ordered(self._order)
         resolved = resolve(ordered)
-        problems = [*sources.problems, *resolved.problems]
+        problems = (*sources.problems, *resolved.problems)
         _refuse_errors(problems)
         tree = self._with_model(resolved.tree)
         model = self._served_by(tree, ordered)
-        self._refuse_stranger(model, sources)
-        problems += unused_settings(ordered, model.provider)
+        connecting = in_order(sources.gathered.sources, self._order)
+        strangers = self._strangers(connecting)
+        _refuse_stranger(model, strangers)
         partial, lost = self._to_store(tree, sources)
         return QuerySettings(
             model=model,
@@ -146,7 +147,7 @@ class WorkspaceSettings:
             user_name=options.optional_text(tree, "user", "name"),
             lock_timeout=options.lock_timeout(tree),
             start_local=options.flag(tree, "conversation", "start_local"),
-            providers=self.provider_settings(overrides),
+            providers=provider_settings(connecting, self._server, strangers),
             warnings=tuple(dict.fromkeys((*_warnings(problems), *map(_not_kept, lost)))),
         )
 
@@ -177,22 +178,23 @@ class WorkspaceSettings:
     def provider_settings(self, overrides: Sequence[str] = ()) -> Mapping[str, ProviderSettings]:
         """Give what vendors' adapters are made from.
 
-        Files, environment and `overrides` decide. What a conversation once stored does not count, and neither does what
-        a workspace may not decide. Never fails: what is wrong in a file is for `resolve` to say.
+        Files, environment and `overrides` decide. What a conversation once stored does not count: it may be
+        a stranger's, and a server that moved has moved for old conversations too. What a workspace may not
+        decide does not count either. Never fails: what is wrong in a file is for `resolve` to say.
         """
-        ordered = self._connection_sources(overrides)
-        untrusted = () if self._server.trust == "always" else self._strangers(ordered)
-        return provider_settings(resolve(ordered).tree, self._server, untrusted)
+        ordered = in_order(self._gather(overrides).sources, self._order)
+        return provider_settings(ordered, self._server, self._strangers(ordered))
 
     def untrusted_endpoints(self) -> tuple[UntrustedEndpoint, ...]:
-        """Give what the workspace's files say about vendors that must not count before it is trusted."""
-        return self._strangers(self._connection_sources())
-
-    def _strangers(self, ordered: Sequence[Source]) -> tuple[UntrustedEndpoint, ...]:
+        """Give what the workspace's files say about vendors and must not decide, trusted or not."""
+        ordered = in_order(self._gather(()).sources, self._order)
         return untrusted_endpoints(ordered, self._places.root, self._environ)
 
-    def _connection_sources(self, overrides: Sequence[str] = ()) -> Sequence[Source]:
-        return in_order(self._gather(overrides).sources, self._order)
+    def _strangers(self, ordered: Sequence[Source]) -> tuple[UntrustedEndpoint, ...]:
+        """Give what must not count as long as the workspace is not trusted."""
+        if self._server.trust == "always":
+            return ()
+        return untrusted_endpoints(ordered, self._places.root, self._environ)
 
     def _gather(self, overrides: Sequence[str]) -> Gathered:
         return gather(self._places, self._environ, overrides, self._cache)
@@ -230,19 +232,6 @@ class WorkspaceSettings:
             return ModelId("compatible", model.name)
         return model
 
-    def _refuse_stranger(self, model: ModelId, sources: _Sources) -> None:
-        if self._server.trust == "always":
-            return
-        ordered = in_order(sources.gathered.sources, self._order)
-        strangers = untrusted_endpoints(ordered, self._places.root, self._environ, (model.provider,))
-        if strangers:
-            text = (
-                f"{strangers[0]}. A workspace decides that only once it is trusted: set the server setting "
-                f"`trust` to `always`, or set `{strangers[0].key}` in your own configuration."
-            )
-            chain = tuple(str(stranger) for stranger in strangers)
-            raise Refusal("config_invalid", text, chain=chain, origin=str(strangers[0].origin))
-
     def _to_store(self, tree: Partial, sources: _Sources) -> tuple[JsonObject, Sequence[str]]:
         """Give the configuration as the conversation should have it, and the keys that it cannot keep."""
         if sources.stored is None:
@@ -256,6 +245,17 @@ class WorkspaceSettings:
 
 def _changes(conversation: ConversationStream) -> Sequence[StoredChange]:
     return [change for _, change in conversation.config_deltas()]
+
+
+def _refuse_stranger(model: ModelId, untrusted: Sequence[UntrustedEndpoint]) -> None:
+    strangers = [found for found in untrusted if found.provider == model.provider]
+    if strangers:
+        text = (
+            f"{strangers[0]}. A workspace decides that only once it is trusted: set the server setting "
+            f"`trust` to `always`, or set `{strangers[0].key}` in your own configuration."
+        )
+        chain = tuple(str(stranger) for stranger in strangers)
+        raise Refusal("config_invalid", text, chain=chain, origin=str(strangers[0].origin))
 
 
 def _refuse_errors(problems: Sequence[Problem]) -> None:

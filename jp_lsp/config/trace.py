@@ -1,6 +1,7 @@
 """Which layer, and which file of it, a value came from."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from jp_lsp.config.assign import AssignmentError, assign_change
 from jp_lsp.config.layer import Change, Layer, Origin, Source
@@ -24,6 +25,21 @@ def settings_of(sources: Sequence[Source], path: Path) -> Iterator[tuple[Value, 
                 value = _assigned(source, path)
                 if value is not ABSENT:
                     yield value, source.origin
+
+
+def narrowed(sources: Sequence[Source], path: Path) -> Sequence[Source]:
+    """Keep only what has something at `path`, to look up many keys below it."""
+    kept: list[Source] = []
+    for source in sources:
+        match source:
+            case Layer():
+                steps = tuple(step for step in source.steps if value_at(step.partial, path) is not ABSENT)
+                if steps:
+                    kept.append(replace(source, steps=steps))
+            case Change():
+                if _assigned(source, path) is not ABSENT:
+                    kept.append(source)
+    return kept
 
 
 def locate(sources: Sequence[Source], path: Path) -> Origin | None:

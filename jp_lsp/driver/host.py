@@ -100,7 +100,9 @@ class QueryHost:
             return self._conversations.get(conversation)
         return next(reversed(self._running.values()), None)
 
-    def press(self, press: Pressed, token: int | str | None, conversation: ConversationId | None) -> PressReport:
+    def press(
+        self, press: Pressed, token: int | str | None, conversation: ConversationId | None
+    ) -> PressReport:
         """Steer a query. A press for an unknown token waits a moment: its query may be on the way."""
         runner = self.find(token, conversation)
         if runner is not None:

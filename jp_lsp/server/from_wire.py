@@ -18,8 +18,8 @@ from jp_lsp.protocol.tool import NamedTool as WireNamedTool
 from jp_lsp.protocol.turn import Content, InterruptParams, QueryParams, ResourceContent, TextContent
 from jp_lsp.protocol.turn import Fork as WireFork
 from jp_lsp.server.message_request import UnknownAnswer
-from jp_lsp.tools.definition import NamedTool, ToolChoice
 from jp_lsp.tools.decision import Decision
+from jp_lsp.tools.definition import NamedTool, ToolChoice
 from jp_lsp.turn.inputs import Answered, Dismissed, Pressed
 from jp_lsp.turn.query import ConversationSelector, Fork, Query
 

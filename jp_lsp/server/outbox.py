@@ -16,8 +16,8 @@ from jp_lsp.server.session import Session
 from jp_lsp.server.shown_to_chunks import ShownToChunks
 from jp_lsp.server.wire_error import ClientAnswerError
 from jp_lsp.server.work_done import WorkDoneProgress
-from jp_lsp.turn import shown
 from jp_lsp.tools.decision import Decision, DecisionId
+from jp_lsp.turn import shown
 from jp_lsp.turn.shown import Shown
 
 DEFAULT_LABELS = Labels()

@@ -104,7 +104,9 @@ class ToolCoordinator:
         self.calls.append(call)
         with_problem = event.metadata.get("arguments_error")
         if isinstance(with_problem, str):
-            return self._step(at, lambda: self._respond(call, Failed(responses.bad_json(with_problem)), "policy"))
+            return self._step(
+                at, lambda: self._respond(call, Failed(responses.bad_json(with_problem)), "policy")
+            )
         if spec is None:
             return self._step(
                 at, lambda: self._respond(call, Failed(responses.unavailable(call.name)), "unavailable")
@@ -125,7 +127,9 @@ class ToolCoordinator:
         """A menu is open: approvals are noted, and nothing new starts (trap 71)."""
         self._may_start = False
 
-    def answered(self, decision: DecisionId, choice: str | None, text: str | None, at: Timestamp) -> list[ToolAction]:
+    def answered(
+        self, decision: DecisionId, choice: str | None, text: str | None, at: Timestamp
+    ) -> list[ToolAction]:
         """The user answered."""
         return self._settle(decision, at, lambda call, topic: self._answer(call, topic, choice, text))
 
@@ -156,7 +160,9 @@ class ToolCoordinator:
         """A pass ended by itself."""
         return self._on_pass(call_id, pass_number, at, lambda call: self._outcome(call, outcome))
 
-    def pass_crashed(self, call_id: CallId, pass_number: int, problem: str, at: Timestamp) -> list[ToolAction]:
+    def pass_crashed(
+        self, call_id: CallId, pass_number: int, problem: str, at: Timestamp
+    ) -> list[ToolAction]:
         """Our own code broke while running a tool."""
         failed = Failed(responses.crashed(self._named(call_id), problem))
         return self._on_pass(call_id, pass_number, at, lambda call: self._deliver(call, failed))
@@ -185,7 +191,9 @@ class ToolCoordinator:
 
         return self._on_inquiry(call_id, pass_number, at, take)
 
-    def inquiry_failed(self, call_id: CallId, pass_number: int, problem: str, at: Timestamp) -> list[ToolAction]:
+    def inquiry_failed(
+        self, call_id: CallId, pass_number: int, problem: str, at: Timestamp
+    ) -> list[ToolAction]:
         """The model could not answer."""
         return self._on_inquiry(call_id, pass_number, at, lambda call: self._inquiry_failed(call, problem))
 
@@ -279,7 +287,9 @@ class ToolCoordinator:
             return
         if policy.formatter is None:
             self._show(call)
-        self._ask(call, topics.AskArguments() if mode == "edit" else topics.AskRun(), CallPhase.AWAITING_RUN_MODE)
+        self._ask(
+            call, topics.AskArguments() if mode == "edit" else topics.AskRun(), CallPhase.AWAITING_RUN_MODE
+        )
 
     def _format(self, call: Call) -> None:
         call.is_formatting = True
@@ -505,7 +515,13 @@ class ToolCoordinator:
     # Asking the user.
 
     def _ask(
-        self, call: Call, topic: Topic, phase: CallPhase, *, problem: str | None = None, value: str | None = None
+        self,
+        call: Call,
+        topic: Topic,
+        phase: CallPhase,
+        *,
+        problem: str | None = None,
+        value: str | None = None,
     ) -> None:
         call.phase = phase
         decision = question_about(call, topic, self._next_decision(), problem=problem, value=value)
@@ -606,7 +622,9 @@ class ToolCoordinator:
     ) -> None:
         answer = read_answer(question, choice, text)
         if answer is None:
-            self._ask(call, topics.AskQuestion(question), call.phase, problem="that is not one of the answers")
+            self._ask(
+                call, topics.AskQuestion(question), call.phase, problem="that is not one of the answers"
+            )
         elif choice is not None and choice.endswith(REMEMBER) and question.is_remembered:
             self._ask(call, topics.AskAnswerScope(question, answer[0]), call.phase)
         else:
@@ -637,7 +655,10 @@ class ToolCoordinator:
             case topics.AskArguments():
                 self._skip(call, responses.EDIT_CANCELLED)
             case (
-                topics.AskRunMode() | topics.AskRunModeScope() | topics.AskResultMode() | topics.AskResultModeScope()
+                topics.AskRunMode()
+                | topics.AskRunModeScope()
+                | topics.AskResultMode()
+                | topics.AskResultModeScope()
             ):
                 self._ask(call, topics.AskRun(), call.phase)
             case topics.AskQuestion():
@@ -745,5 +766,3 @@ def _source(call: Call) -> InquirySource:
 def _stored(question: ToolQuestion) -> Question:
     options = tuple(SelectOption(option) for option in question.options)
     return Question(question.text, AnswerType(question.kind, options), question.default)
-
-

@@ -51,10 +51,14 @@ REMEMBER = ":remember"
 """Behind the id of a choice: this answer, and remember it."""
 
 
-def question_about(call: Call, topic: Topic, id: DecisionId, *, problem: str | None = None, value: str | None = None) -> Decision:
+def question_about(
+    call: Call, topic: Topic, id: DecisionId, *, problem: str | None = None, value: str | None = None
+) -> Decision:
     """Build the question. `problem` says what was wrong with the last answer, `value` pre-fills a text."""
 
-    def ask(kind: DecisionKind, message: str, choices: tuple[Choice, ...] = (), **more: str | None) -> Decision:
+    def ask(
+        kind: DecisionKind, message: str, choices: tuple[Choice, ...] = (), **more: str | None
+    ) -> Decision:
         text = f"{message} ({problem})" if problem else message
         return Decision(id, kind, text, choices, call_id=call.id, **more)
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TypeVar, assert_never
+from typing import TypeVar, assert_never, cast
 
 import httpx2
 import jsonschema.validators  # type: ignore[import-untyped]  # noqa: F401 - needed in a call; here is a worker thread
@@ -170,8 +170,7 @@ def explain(error: BaseException) -> str:
 
 def _first_leaf(error: BaseException) -> BaseException:
     if isinstance(error, BaseExceptionGroup):
-        group: BaseExceptionGroup[BaseException] = error
-        return _first_leaf(group.exceptions[0])
+        return _first_leaf(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
     return error
 
 

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from jp_lsp.config.server_settings import ServerSettings
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.providers import PROVIDER_DEFAULTS, ProviderSettings
 
 MODEL = "assistant.model.id = 'openai/gpt'\n"
@@ -103,11 +105,8 @@ def test_the_users_own_word_needs_no_trust(world: Any, place: str):
         world.user('providers.llm.openai.base_url = "https://evil.example"')
     settings = world.settings()
     assert settings.resolve(overrides, None).model.provider == "openai"
-    if place == "request":
-        assert settings.resolve(overrides, None).warnings == (
-            "--cfg providers.llm.openai.base_url=https://mine.example: `providers.llm.openai.base_url`: is not used: "
-            "connections are made from files, the environment and the server's settings",
-        )
+    if place in {"environment", "request"}:
+        assert settings.resolve(overrides, None).providers["openai"].base_url == "https://mine.example"
     if place in {"user_of_workspace", "environment"}:
         assert settings.provider_settings()["openai"].base_url == "https://mine.example"
 
@@ -184,3 +183,25 @@ def test_provider_settings_never_fail(world: Any):
     world.workspace("a = = b")
     world.user('providers.llm.ollama.base_url = "http://box:1"')
     assert world.settings().provider_settings()["ollama"].base_url == "http://box:1"
+
+
+def test_a_query_gets_the_settings_of_its_vendors(world: Any):
+    world.workspace(MODEL + 'providers.llm.anthropic.base_url = "https://evil.example"')
+    found = world.settings().resolve(["providers.llm.ollama.base_url=http://box:1"], None).providers
+    assert found["ollama"].base_url == "http://box:1"
+    assert found["anthropic"].base_url == "https://api.anthropic.com"
+
+
+def test_what_a_conversation_stored_about_a_vendor_does_not_count(world: Any):
+    stream = ConversationStream.new(
+        Timestamp(0),
+        {
+            "assistant": {"model": {"id": "openai/gpt"}},
+            "providers": {
+                "llm": {"openai": {"base_url": "https://evil.example", "api_key_env": "AWS_SECRET"}}
+            },
+        },
+    )
+    found = world.settings().resolve([], stream)
+    assert str(found.model) == "openai/gpt"
+    assert found.providers["openai"] == OPENAI

@@ -1,13 +1,13 @@
 """Tool calls from the flushed request to the one response: modes, questions, results, cancelling."""
 
 import pytest
-from tests.support.calls import AT, Calls, asks, failed, spec
 
 from jp_lsp.conversation.ids import CallId
 from jp_lsp.tools import actions, responses
 from jp_lsp.tools.call import CallPhase
 from jp_lsp.tools.memory import MemoryLayer, ToolMemory
 from jp_lsp.tools.spec import AssistantTarget, Command, QuestionPolicy
+from tests.support.calls import AT, Calls, asks, failed, spec
 
 
 @pytest.mark.requirement("R3", "R24", "R26", "R98", "R102", "R112", "R113", "R170")
@@ -18,7 +18,9 @@ def test_a_call_is_asked_about_at_once_and_runs_after_the_response() -> None:
     calls.choose("run")
     assert calls.runs == []
     calls.begin()
-    assert [(run.call, run.pass_number, dict(run.arguments)) for run in calls.runs] == [("c1", 1, {"path": "a.txt"})]
+    assert [(run.call, run.pass_number, dict(run.arguments)) for run in calls.runs] == [
+        ("c1", 1, {"path": "a.txt"})
+    ]
     calls.returns("done")
     assert calls.responses == ["ok c1: done"]
     assert calls.metadata["c1"] == {"decision": "run"}  # type: ignore[index]
@@ -91,7 +93,9 @@ def test_what_is_not_approved_never_runs(how: str, answer: str) -> None:
 def test_a_skip_may_have_a_reason() -> None:
     calls = Calls().call(spec()).choose("skip_with_reason").choose(text="use grep instead")
     assert calls.responses == ["ok c1: Tool skipped by user: use grep instead"]
-    assert Calls().call(spec()).choose("skip_with_reason").dismiss().responses == ["ok c1: Tool skipped by user."]
+    assert Calls().call(spec()).choose("skip_with_reason").dismiss().responses == [
+        "ok c1: Tool skipped by user."
+    ]
 
 
 @pytest.mark.requirement("R104")
@@ -115,7 +119,9 @@ def test_edited_arguments_that_do_not_fit_are_asked_for_again_with_the_text(text
 
 def test_blank_arguments_lead_back_and_a_closed_editor_skips() -> None:
     assert Calls().call(spec()).choose("edit").choose(text=" ").open == ["Run local tool look?"]
-    assert Calls().call(spec()).choose("edit").dismiss().responses == ["ok c1: Tool skipped by user: edit cancelled"]
+    assert Calls().call(spec()).choose("edit").dismiss().responses == [
+        "ok c1: Tool skipped by user: edit cancelled"
+    ]
 
 
 @pytest.mark.requirement("R107")
@@ -205,7 +211,9 @@ def test_a_formatter_that_fails_keeps_the_tool_from_running() -> None:
     calls = Calls().call(spec(formatter=Command("fmt"), run_mode="unattended")).begin()
     calls.do(calls.tools.format_failed(CallId("c1"), "exit 1", AT))
     assert calls.runs == []
-    assert calls.responses[0].startswith("error c1: Tool 'look' was not executed because the argument formatter")
+    assert calls.responses[0].startswith(
+        "error c1: Tool 'look' was not executed because the argument formatter"
+    )
 
 
 # Questions of a tool.
@@ -250,7 +258,14 @@ def test_an_answer_that_does_not_fit_is_asked_for_again() -> None:
 
 @pytest.mark.requirement("R292")
 def test_an_answer_may_be_remembered_for_the_turn() -> None:
-    calls = Calls().call(spec(run_mode="unattended")).begin().returns(asks()).choose("yes:remember").choose("turn")
+    calls = (
+        Calls()
+        .call(spec(run_mode="unattended"))
+        .begin()
+        .returns(asks())
+        .choose("yes:remember")
+        .choose("turn")
+    )
     again = Calls(memory=calls.memory).call(spec(run_mode="unattended"), "c9").begin().returns(asks(), "c9")
     assert again.asked == []
     assert again.inquiries == ["asked c9.sure.1", "answered c9.sure.1: True"]
@@ -266,7 +281,13 @@ def test_a_configured_answer_is_recorded_when_asked_and_must_fit() -> None:
 
 
 def test_secrets_are_redacted_and_never_remembered() -> None:
-    calls = Calls().call(spec(run_mode="unattended")).begin().returns(asks("key", "secret")).choose(text="hunter2")
+    calls = (
+        Calls()
+        .call(spec(run_mode="unattended"))
+        .begin()
+        .returns(asks("key", "secret"))
+        .choose(text="hunter2")
+    )
     assert calls.inquiries == ["asked c1.key.1", "redacted c1.key.1"]
     assert calls.memory.answer("look", "key") is None
     assert "hunter2" not in str(calls.events)
@@ -310,7 +331,11 @@ def test_a_select_without_options_is_an_error() -> None:
 @pytest.mark.requirement("R317", "S14", "D14")
 @pytest.mark.parametrize(
     ("policy", "runs", "answer"),
-    [("deny", 0, [f"error c1: {responses.NEEDS_APPROVAL}"]), ("auto", 1, []), ("defaults", 0, [f"error c1: {responses.NEEDS_APPROVAL}"])],
+    [
+        ("deny", 0, [f"error c1: {responses.NEEDS_APPROVAL}"]),
+        ("auto", 1, []),
+        ("defaults", 0, [f"error c1: {responses.NEEDS_APPROVAL}"]),
+    ],
 )
 def test_without_a_client_ask_means_no(policy: str, runs: int, answer: list[str]) -> None:
     calls = Calls(can_prompt=False).call(spec(detached_run=policy)).begin()
@@ -392,7 +417,9 @@ def test_a_crash_of_ours_is_an_error_for_the_model() -> None:
 @pytest.mark.requirement("R97", "R143", "R145", "R175", "S12")
 def test_cancelling_answers_everything_and_ends_what_runs() -> None:
     calls = Calls()
-    calls.call(spec(run_mode="unattended"), "c1").call(spec(), "c2").call(spec(run_mode="unattended"), "c3").begin()
+    calls.call(spec(run_mode="unattended"), "c1").call(spec(), "c2").call(
+        spec(run_mode="unattended"), "c3"
+    ).begin()
     calls.returns("done", "c3")
     calls.do(calls.tools.cancel(AT))
     assert actions.CancelPass(CallId("c1")) in calls.log
@@ -469,8 +496,9 @@ def test_an_approval_under_an_open_menu_acts_after_it() -> None:
 
 def test_a_tool_that_runs_alone_waits_for_the_others() -> None:
     calls = Calls()
-    calls.call(spec(run_mode="unattended"), "c1").call(spec(run_mode="unattended", runs_alone=True), "c2").begin()
+    calls.call(spec(run_mode="unattended"), "c1").call(
+        spec(run_mode="unattended", runs_alone=True), "c2"
+    ).begin()
     assert [run.call for run in calls.runs] == ["c1"]
     calls.call(spec(run_mode="unattended"), "c3").returns("x", "c1").returns("y", "c3")
     assert [run.call for run in calls.runs] == ["c1", "c3", "c2"]
-

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.adapters.toolsets.local.conftest import MakeProgram, Script
 
 from jp_lsp.ports.process import Exited, Output, SpawnError, TimedOut
 from jp_lsp.toolsets.process import SystemProcesses
-from tests.support.processes import Signpost, is_alive, wait_until_gone
+from tests.support.processes import MakeProgram, Script, Signpost, is_alive, wait_until_gone
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="POSIX")]
 
@@ -231,15 +230,14 @@ async def cancelled_once_ready(
     processes: SystemProcesses, made: Script, text: str, signpost: Signpost
 ) -> tuple[str, float]:
     """Run shell text until it writes to the signpost, then cancel; give what it wrote and how long that took."""
-    said, took = "", 0.0
+    said, start = "", 0.0
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(processes.run, made(text))
             said = await signpost.wait()
             start = time.monotonic()
             tasks.cancel_scope.cancel()
-        took = time.monotonic() - start
-    return said, took
+    return said, time.monotonic() - start
 
 
 @pytest.mark.requirement("R147", "R172", "R208", "S12")
@@ -315,3 +313,13 @@ async def test_one_of_several_can_be_cancelled_or_all(
             assert ended == ["one"]
             tasks.cancel_scope.cancel()
     assert ended == ["one", "other"]
+
+
+async def test_what_was_cancelled_before_it_began_is_not_started(
+    processes: SystemProcesses, script: Script, tmp_path: Path
+) -> None:
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await processes.run(script(f"touch {tmp_path}/started"))
+    assert scope.cancelled_caught
+    assert list(tmp_path.iterdir()) == []
