@@ -122,6 +122,7 @@ async def test_trouble_that_passes_is_not_the_users(
         llmock.assert_resilient()
 
 
+@pytest.mark.requirement("R121", "R302")
 async def test_trouble_that_stays_is_said_and_not_repeated(vendor_server: JpServer, llmock: Any) -> None:
     llmock.add(Fail(401, message="that key is not known here", times=None, match=ANSWERS))
     result = await vendor_server.client.query("Hello", "t")

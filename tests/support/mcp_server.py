@@ -199,6 +199,12 @@ def die(server: Server, id: Any, params: Any) -> Any:
     os._exit(3)
 
 
+def answer_and_end(server: Server, id: Any, params: Any) -> Any:
+    """Answer and end in one breath."""
+    server.answer(id, text("that was all"))
+    os._exit(0)
+
+
 def close_output(server: Server, id: Any, params: Any) -> Any:
     """Close the output and go on."""
     os.close(1)
@@ -300,6 +306,11 @@ def ask(server: Server, id: Any, params: Any) -> Any:
     return converse(server, params, "elicitation/create", server.script["form"])
 
 
+def ask_and_hang(server: Server, id: Any, params: Any) -> Any:
+    """Have a form filled, and never answer."""
+    converse(server, params, "elicitation/create", server.script["form"])
+
+
 def roots(server: Server, id: Any, params: Any) -> Any:
     """Ask for the folders and tell what came back."""
     return converse(server, params, "roots/list", {})
@@ -325,8 +336,21 @@ def converse(server: Server, params: Any, method: str, asked: dict[str, Any]) ->
 TOOLS = {
     work.__name__: work
     for work in (
-        *(echo, fail, fail_silently, refuse, break_protocol, die, close_output, never, late, hold, flood),
-        *(noise, big, stop_reading, progress, environment, content, ask, roots, sample),
+        *(
+            echo,
+            fail,
+            fail_silently,
+            refuse,
+            break_protocol,
+            die,
+            answer_and_end,
+            close_output,
+            never,
+            late,
+            hold,
+            flood,
+        ),
+        *(noise, big, stop_reading, progress, environment, content, ask, ask_and_hang, roots, sample),
     )
 }
 

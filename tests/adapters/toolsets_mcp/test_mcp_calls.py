@@ -71,10 +71,6 @@ FAILURES = {
     "fail": "the disk is full",
     "fail_silently": "The tool reported an error and did not say what went wrong.",
     "refuse": "MCP server 'notes' refused: out of order (code -32603)",
-    "break_protocol": (
-        "MCP server 'notes' gave a wrong answer: "
-        "what it answered is not valid (content: Input should be a valid list)"
-    ),
     "no_such_tool": "MCP server 'notes' refused: Unknown tool: no_such_tool (code -32602)",
 }
 
@@ -83,6 +79,18 @@ FAILURES = {
 @ERAS
 async def test_a_failure_says_what_went_wrong(tool: str, text: str, era: str) -> None:
     assert await call(tool, script={"era": era}) == Failed(text)
+
+
+@ERAS
+async def test_an_answer_that_is_none_fails_the_call(era: str) -> None:
+    outcome = await call("break_protocol", script={"era": era})
+    assert isinstance(outcome, Failed)
+    assert outcome.content.startswith("MCP server 'notes' gave a wrong answer: what it answered is not valid")
+    assert outcome.content.endswith("content: Input should be a valid list)")
+
+
+async def test_a_server_that_ends_with_its_answer_has_answered() -> None:
+    assert await call("answer_and_end") == Succeeded("that was all")
 
 
 async def test_an_unknown_server_is_named() -> None:

@@ -232,8 +232,8 @@ class RecordedTurn:
 @pytest.mark.requirement("S19", "R192", "R194")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_recorded_streams(path: Path) -> None:
-    recording = json.loads(path.read_text(encoding="utf-8"))
-    for number, stream in enumerate(recording.get("expected_events") or ()):
+    recording: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    for number, stream in enumerate(recording.get("expected_events") or []):
         for mode in MODES:
             for granularity in ("block", "raw"):
                 options = DisplayOptions(reasoning=ReasoningDisplay(mode, 40), granularity=granularity)

@@ -131,6 +131,20 @@ async def test_a_dropped_group_is_left_alone_and_an_added_one_is_not() -> None:
             sleeper.wait()
 
 
+async def test_the_next_guard_knows_what_the_last_one_knew() -> None:
+    guard = OrphanGuard()
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as sleeper:
+        guard.start()
+        guard.add(sleeper.pid)
+        (script,) = guards_of(os.getpid())
+        os.kill(script.pid, signal.SIGKILL)
+        with anyio.fail_after(5):
+            await wait_until_gone(script.pid)
+            guard.start()
+            await to_thread.run_sync(guard.close)
+            assert await to_thread.run_sync(sleeper.wait) == -signal.SIGTERM
+
+
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
 async def test_the_script_is_not_only_for_one_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sh").symlink_to("/bin/bash")

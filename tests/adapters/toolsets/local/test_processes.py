@@ -6,6 +6,8 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
@@ -13,7 +15,7 @@ import pytest
 
 from jp_lsp.ports.process import Exited, Output, SpawnError, TimedOut
 from jp_lsp.toolsets.process import SystemProcesses
-from tests.support.processes import MakeProgram, Script, Signpost, is_alive, wait_until_gone
+from tests.support.processes import MakeProgram, Script, Signpost, is_alive, living, wait_until_gone
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="POSIX")]
 
@@ -28,6 +30,17 @@ print(json.dumps({
 NASTY = ("; rm -rf .", "$(id)", "a b", "", "'\"", "ä\n😀", "--", "*")
 
 
+@contextmanager
+def as_standard_input(descriptor: int) -> Generator[None]:
+    ours = os.dup(0)
+    os.dup2(descriptor, 0)
+    try:
+        yield
+    finally:
+        os.dup2(ours, 0)
+        os.close(ours)
+
+
 def output(text: str) -> Output:
     return Output(text.encode(), len(text.encode()))
 
@@ -38,7 +51,8 @@ async def test_what_a_program_sees(
 ) -> None:
     """Its arguments and no shell, nothing on standard input, its folder, our environment, no terminal."""
     monkeypatch.setenv("ONE", "1")
-    with open(tmp_path / "wire", "wb") as wire:
+    (tmp_path / "wire").write_text("what the editor writes", "utf-8")
+    with open(tmp_path / "wire", "rb") as wire, as_standard_input(wire.fileno()):
         os.set_inheritable(wire.fileno(), True)
 
         end = await processes.run(program(sys.executable, "-c", LOOK_AROUND, *NASTY))
@@ -322,4 +336,5 @@ async def test_what_was_cancelled_before_it_began_is_not_started(
         scope.cancel()
         await processes.run(script(f"touch {tmp_path}/started"))
     assert scope.cancelled_caught
+    assert [one.command for one in living() if one.parent == os.getpid() and "guard" in one.command] == []
     assert list(tmp_path.iterdir()) == []
