@@ -37,6 +37,8 @@ class Paragraph:
         self._pieces: list[str] = []
         self._bytes = 0
         self._written = 0
+        # White space before the first word is no slice by itself.
+        self._indent = len(first) - len(first.lstrip(" \t"))
         self._line_end = 0
         self._tracker = InlineTracker()
         self.append(first)
@@ -61,12 +63,10 @@ class Paragraph:
             return None
         limit = self._tracker.size if self.is_first_line_open else self._line_end
         safe = min(self._tracker.safe, limit)
-        if safe <= self._written:
+        if safe <= (self._written or self._indent):
             return None
         text = "".join(self._pieces)
         count = safe - self._written
-        if not text[:count].strip():
-            return None
         self._pieces = [text[count:]]
         is_first, self._written = self._written == 0, safe
         return Slice(text[:count], self.kind, is_first, is_last=False)

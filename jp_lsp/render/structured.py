@@ -1,7 +1,8 @@
 """A value that was asked for with a schema, in a fence of its own (query pipeline 5.7).
 
-The text is shown as it arrives. White space around it is left out, so live and stored values differ only
-inside; endless white space, which models are known to send, costs nothing but its memory.
+The text is shown as it arrives, without white space around it; endless white space, which models are known to
+send, costs nothing but its memory. A stored value is written anew, so it may differ from what was seen live in
+white space inside of it and in how the model wrote numbers and escapes.
 """
 
 from jp_lsp.render.fixups import FENCE_SIZE_MIN

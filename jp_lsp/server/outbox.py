@@ -148,6 +148,7 @@ class Outbox:
 
     def _prompt_shown(self, decision: Decision) -> None:
         self._put([prompt_open(decision)])
+        self._queue.flush()  # a question must not overtake what it is about
 
     def _prompt_closed(self, decision: DecisionId, how: Closing) -> None:
         self._put([PromptClosed(decision, how)])

@@ -51,9 +51,9 @@ def server_command(*, is_verbose: bool) -> list[str]:
     """Give the command of the server that belongs to this client.
 
     Python looks for modules in the current folder first, which here is the user's: a file `random.py` there
-    would break the server, and run. So it is told not to, unless this program itself was found that way.
+    would be run, and break the server. So it is told not to, unless this program itself was found that way.
     """
-    is_found_elsewhere = str(Path(jp_lsp.__file__).parents[1]) in sys.path[1:]
+    is_found_elsewhere = sys.flags.safe_path or str(Path(jp_lsp.__file__).parents[1]) in sys.path[1:]
     safely = ["-P"] if is_found_elsewhere else []
     level = "info" if is_verbose else "warning"
     return [sys.executable, *safely, "-m", "jp_lsp", "serve", "--log-level", level]
@@ -102,10 +102,12 @@ class _Command:
         except ServerGone as error:
             return Ending(report.FAILED, (Say(f"error: {error}", "error"),))
         questions = self._make_questions()
+        presenter = self._make_presenter()
+        presenter.doing("reading standard input" if is_piped() else "starting")
         self._session = Session(
             server,
             Client(around.version, around.folder, os.getpid()),
-            self._make_presenter(),
+            presenter,
             questions,
             has_menu=questions is not None and self._look.is_answer_on_screen,
             leave=self._leave,

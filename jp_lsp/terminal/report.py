@@ -13,7 +13,6 @@ r"""How a query ended, for people and for shells: sentences, and the exit code (
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.protocol.model import Failure, Usage
 from jp_lsp.protocol.turn import Outcome, QueryResult
 from jp_lsp.terminal.connection import RequestError
@@ -128,7 +127,7 @@ def ending_of_error(error: RequestError) -> Ending:
     kept = draft if isinstance(draft, str) else None
     if code == "cancelled":
         return Ending(INTERRUPTED, (Say(plain(str(error))),), kept)
-    says = [Say(f"error: {plain(str(error))}", "error"), *_chain(data)]
+    says = [Say(f"error: {plain(str(error))}", "error"), *_chain(error)]
     if isinstance(code, str) and code in _HELP_FOR_ERROR:
         says.append(Say(_HELP_FOR_ERROR[code]))
     is_usage = error.code == _INVALID_PARAMS
@@ -151,11 +150,11 @@ def _failure(failure: Failure) -> list[Say]:
     return says
 
 
-def _chain(data: JsonObject) -> list[Say]:
+def _chain(error: RequestError) -> list[Say]:
     """Give the steps from what was tried to the cause, as far as the message does not say them already."""
-    chain = data.get("chain")
+    chain = error.data.get("chain")
     steps = [step for step in chain if isinstance(step, str)] if isinstance(chain, list) else []
-    return [Say(f"  {plain(step)}") for step in steps] if len(steps) > 1 else []
+    return [Say(f"  {plain(step)}") for step in steps if step not in str(error)]
 
 
 def _tokens(usage: Usage | None) -> str:

@@ -110,6 +110,8 @@ class Session:
         self._query_id: RequestId | None = None
         self._forced_code: int | None = None
         self._ending_code = report.FAILED
+        self._patience: asyncio.TimerHandle | None = None
+        """Leaves when a query that was stopped does not end."""
 
     async def run(self, build_params: Callable[[], Awaitable[JsonObject]]) -> Ending:
         """Run to the end; the server has ended then, too.
@@ -123,6 +125,8 @@ class Session:
                 self._questions.connect(self._connection.respond, tasks)
             helpers = [tasks.create_task(self._read()), tasks.create_task(self._tick())]
             ending = await self._converse(build_params)
+            if self._patience is not None:
+                self._patience.cancel()
             self._stage, self._ending_code = "closing", ending.exit_code
             if self._questions is not None:
                 await self._questions.close()
@@ -154,7 +158,7 @@ class Session:
             self._presses.end()
             self._presenter.doing("stopping")
             self._interrupt({"action": "stop"})
-            asyncio.get_running_loop().call_later(STOP_WITHIN, self._leave, exit_code)
+            self._patience = asyncio.get_running_loop().call_later(STOP_WITHIN, self._leave, exit_code)
 
     def output_lost(self, exit_code: int) -> None:
         """Nobody reads the answer any more: stop the query, unless it is being stopped or over."""

@@ -10,12 +10,12 @@ Four steps, in this order and before anybody is asked for approval:
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from jp_lsp.conversation.json_text import from_text
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.tools.definition import Parameter
+from jp_lsp.tools.definition import Parameter, ToolDefinition
 from jp_lsp.tools.spec import LocalSource, McpSource, ToolSpec
 
 Parameters = Mapping[str, Parameter]
@@ -37,11 +37,7 @@ def prepare_arguments(tool: ToolSpec, arguments: JsonObject) -> PreparedArgument
     parameters = tool.definition.parameters
     arguments = drop_nulls(parameters, coerce(parameters, arguments))
     if isinstance(tool.source, McpSource):
-        # Its schema may allow more than we were told the names of.
-        schema = tool.definition.schema or {}
-        problems = find_problems(
-            parameters, arguments, is_open=schema.get("additionalProperties") is not False
-        )
+        problems = _find_problems_of_server(tool.definition, arguments)
     else:
         arguments = fill_defaults(parameters, arguments)
         problems = find_problems(parameters, arguments)
@@ -160,6 +156,19 @@ def find_problems(
     Objects whose fields are not described take anything; so do all others if `is_open`.
     """
     return _Finder(is_open).in_object(parameters, arguments, "")
+
+
+def _find_problems_of_server(definition: ToolDefinition, arguments: JsonObject) -> ArgumentProblems | None:
+    """Compare with what is understood of a server's schema; whoever calls the server knows all of it.
+
+    Its objects may take more than it names. Only for the arguments as a whole it is known whether they do.
+    """
+    problems = find_problems(definition.parameters, arguments, is_open=True)
+    schema = definition.schema or {}
+    if schema.get("additionalProperties") is not False or "patternProperties" in schema:
+        return problems
+    unknown = tuple(name for name in arguments if name not in definition.parameters)
+    return replace(problems or ArgumentProblems(), unknown=unknown) if unknown else problems
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from contextlib import suppress
 from typing import IO
 
 import anyio
+import anyio.lowlevel
 
 from jp_lsp.ports.process import Exited, ProcessEnd, Program, SpawnError, TimedOut
 from jp_lsp.toolsets.orphan_guard import OrphanGuard
@@ -58,6 +59,7 @@ class SystemProcesses:
         Raises:
             SpawnError: it could not be started.
         """
+        await anyio.lowlevel.checkpoint_if_cancelled()
         self._guard.start()
         running = _Running(program, self._guard)
         try:

@@ -71,7 +71,9 @@ def guarded(**guards: float) -> QuerySettings:
     return QuerySettings(ModelId("test", "big"), {}, guards=StreamGuards(**guards))  # type: ignore[arg-type]
 
 
-@pytest.mark.requirement("R1", "R4", "R49", "R209", "R222", "R254", "R281", "S1", "R307", "R309")
+@pytest.mark.requirement(
+    "R1", "R4", "R49", "R209", "R222", "R254", "R281", "S1", "R307", "R309", "R311", "R316", "R232"
+)
 async def test_a_query_streams_is_stored_and_the_next_one_continues_it() -> None:
     async with world(
         [reasoning("hm"), Flush(0), message("Hello", 1), done()], [message("Again"), done()]
@@ -89,7 +91,7 @@ async def test_a_query_streams_is_stored_and_the_next_one_continues_it() -> None
         assert here.store.held == set()
 
 
-@pytest.mark.requirement("R19", "R171", "R275")
+@pytest.mark.requirement("R19", "R171", "R275", "R179")
 async def test_the_follow_up_carries_the_tool_responses() -> None:
     async with world([*tool_call(0, "c", "t"), done()], [message("ok"), done()]) as here:
         await here.answer(here.ask())
@@ -414,7 +416,7 @@ async def test_abort_removes_the_new_conversation_and_keeps_the_draft() -> None:
         assert here.store.drafts == {NEW: "hi"}
 
 
-@pytest.mark.requirement("S10", "R335", "R336", "R336")
+@pytest.mark.requirement("S10", "R335", "R336", "R336", "R250")
 @pytest.mark.parametrize("is_client_gone", [True, False])
 async def test_closing_the_host_stores_every_turn(is_client_gone: bool) -> None:
     async with world([message("a"), Silence()], [message("b"), Silence()]) as here:
@@ -439,7 +441,7 @@ async def test_a_mistake_in_an_adapter_ends_its_turn_only(caplog: pytest.LogCapt
     assert "a task of a query broke" in caplog.text
 
 
-@pytest.mark.requirement("T23", "S9")
+@pytest.mark.requirement("T23", "S9", "R314")
 async def test_cancel_at_any_moment_is_answered() -> None:
     async with world(*[[message("a"), done()] for _ in range(50)]) as here:
         for steps in range(50):
@@ -487,7 +489,7 @@ async def test_warnings_of_the_settings_are_shown() -> None:
         ]
 
 
-@pytest.mark.requirement("R310", "R255")
+@pytest.mark.requirement("R310", "R255", "R291")
 async def test_two_hosts_do_not_influence_each_other() -> None:
     async with world([message("a"), Silence()]) as one, world([message("b"), done()]) as two:
         running = one.ask()

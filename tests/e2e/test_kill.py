@@ -209,18 +209,30 @@ async def verify(
 
 
 def check_stored(attempt: Attempt, events: list[Json], counts: Counter[str]) -> None:
-    """What is on disk of the answer is a beginning of what the vendor said, or all of it."""
+    """What is on disk of an answer is a beginning of what the vendor said, or all of it."""
     turn = attempt.turn
-    contents = [event.get("content") for event in events]
-    own = events[contents.index(turn.question) :] if turn.question in contents else []
-    message = "".join(event.get("message", "") for event in own[:-1])
-    reasoning = "".join(event.get("reasoning", "") for event in own)
-    assert turn.message.startswith(message), "something is stored that was never said"
-    assert turn.reasoning.startswith(reasoning)
+    is_whole = True
+    for asked in turn.answers:
+        message, reasoning = stored_answer(events, asked)
+        assert turn.answers[asked].startswith(message), "something is stored that was never said"
+        assert turn.thoughts.get(asked, "").startswith(reasoning)
+        is_whole = is_whole and (message, reasoning) == (turn.answers[asked], turn.thoughts.get(asked, ""))
+        counts["answers stored in part"] += bool(message) and message != turn.answers[asked]
     if attempt.was_reported and turn.press is None:
-        assert (message, reasoning) == (turn.message, turn.reasoning)
-    counts["with part of the answer stored"] += bool(message) and message != turn.message
-    counts["with all of the answer stored"] += message == turn.message
+        assert is_whole
+    counts["turns stored as a whole"] += is_whole
+
+
+def stored_answer(events: list[Json], asked: str) -> tuple[str, str]:
+    """The message and the reasoning that are stored behind something that the user said."""
+    message, reasoning, is_own = "", "", False
+    for event in events:
+        if event["type"] == "chat_request":
+            is_own = event["content"] == asked
+        elif is_own:
+            message += event.get("message", "")
+            reasoning += event.get("reasoning", "")
+    return message, reasoning
 
 
 def check_covers(history: list[Json], sent: list[Json]) -> None:

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,18 +22,18 @@ def folders(tmp_path: Path, vendor: ChatVendor) -> UserFolders:
     return UserFolders(tmp_path, vendor.url)
 
 
-def start(user: UserFolders, *words: str, **streams: Any) -> "subprocess.Popen[bytes]":
-    options: dict[str, Any] = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE,
-    }
+def start(
+    user: UserFolders, *words: str, stdin: int = subprocess.DEVNULL, bufsize: int = -1
+) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [*QUERY, *words],
+        bufsize=bufsize,
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         cwd=user.workspace,
         env=environment(**user.environment()),
         start_new_session=True,
-        **{**options, **streams},
     )
 
 
@@ -136,16 +135,28 @@ def test_continue_and_then_reply(folders: UserFolders, vendor: ChatVendor) -> No
     ]
 
 
-@pytest.mark.requirement("S6", "R130", "R131")
-def test_three_presses_end_it_and_what_came_is_there(folders: UserFolders, vendor: ChatVendor) -> None:
+@pytest.mark.requirement("S6", "R130", "R132")
+def test_a_press_in_the_menu_ends_it_and_what_came_is_there(folders: UserFolders, vendor: ChatVendor) -> None:
     hold = Hold()
     vendor.will_answer(answer("The answer\n\n", "is", hold, " 42"))
     with on_terminal(folders, "Why?") as client:
         client.wait_for("The answer")
-        for _ in range(3):
-            client.type("\x03")
+        client.type("\x03")
+        client.wait_for("[s] Stop")
+        client.type("\x03")
         assert client.wait() == 130
         assert client.mode == client.found
+    assert is_stored(folders, ["turn", "user: Why?", "message: The answer\n\nis"])
+
+
+@pytest.mark.requirement("R135", "R336", "S10")
+def test_who_leaves_at_once_leaves_the_server_to_save(folders: UserFolders, vendor: ChatVendor) -> None:
+    hold = Hold()
+    vendor.will_answer(answer("The answer\n\n", "is", hold, " 42"))
+    with on_terminal(folders, "Why?") as client:
+        client.wait_for("The answer")
+        client.type("\x1c")
+        assert client.wait() == 131
     wait_until(lambda: is_stored(folders, ["turn", "user: Why?", "message: The answer\n\nis"]))
 
 

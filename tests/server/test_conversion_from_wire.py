@@ -10,8 +10,8 @@ from jp_lsp.protocol.reading import InvalidParams, read
 from jp_lsp.protocol.turn import InterruptParams, QueryParams
 from jp_lsp.server import from_wire
 from jp_lsp.server.message_request import UnknownAnswer
-from jp_lsp.tools.definition import NamedTool
 from jp_lsp.tools.decision import Choice, Decision, DecisionId, DecisionKind
+from jp_lsp.tools.definition import NamedTool
 from jp_lsp.turn.inputs import Answered, Dismissed, Pressed
 from jp_lsp.turn.query import Fork, Query
 

@@ -17,8 +17,8 @@ from jp_lsp.protocol.prompt import PromptKind, PromptParams
 from jp_lsp.protocol.reading import read
 from jp_lsp.protocol.turn import InterruptResult, TurnListResult
 from jp_lsp.server import to_wire, wire_error
-from jp_lsp.turn import listing
 from jp_lsp.tools.decision import Choice, Decision, DecisionId, DecisionKind
+from jp_lsp.turn import listing
 from jp_lsp.turn.failure import ErrorCode, FailureKind, QueryError, StreamFailure
 from jp_lsp.turn.interrupt import Handled, PressReport
 from jp_lsp.turn.outcome import (

@@ -16,7 +16,7 @@ import json
 from collections import deque
 from typing import Any
 
-from tests.support.http_server import Delay, Hold, HttpServer, Reply, Request, Step
+from tests.support.http_server import HttpServer, Reply, Request, Step
 
 MODEL = "tiny"
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 from anyio import to_thread
@@ -45,6 +46,14 @@ def printed(stdout: str | bytes = "", stderr: str = "", *, code: int = 0, lost: 
     head = stdout if isinstance(stdout, bytes) else stdout.encode()
     errors = stderr.encode()
     return Exited(code, Output(head, len(head) + lost), Output(errors, len(errors)))
+
+
+class MakeProgram(Protocol):
+    def __call__(self, *arguments: str, timeout: float = 0.0, output_file: str | None = None) -> Program: ...
+
+
+class Script(Protocol):
+    def __call__(self, text: str, *arguments: str, timeout: float = 0.0) -> Program: ...
 
 
 class Signpost:

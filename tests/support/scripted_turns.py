@@ -23,8 +23,8 @@ class ScriptedTurn:
         question: the text to ask, found nowhere else.
         replies: what the vendor answers, in order.
         gates: open gates in the replies.
-        message: all text of the answer, in order; what is stored must be a beginning of it.
-        reasoning: likewise.
+        answers: all text of the answer to each thing the user says; what is stored must be a beginning of it.
+        thoughts: likewise.
         press: what the client sends as soon as the first words arrive, if anything.
         reply: the text of the user's reply, and what the vendor answers to it.
     """
@@ -33,8 +33,8 @@ class ScriptedTurn:
     question: str
     replies: list[Reply] = field(default_factory=list)
     gates: list[Hold] = field(default_factory=list)
-    message: str = ""
-    reasoning: str = ""
+    answers: dict[str, str] = field(default_factory=dict)
+    thoughts: dict[str, str] = field(default_factory=dict)
     press: dict[str, str] | None = None
     reply: tuple[str, Reply] | None = None
 
@@ -56,6 +56,7 @@ class _Writer:
 
     def __init__(self, kind: str, question: str, random: Random) -> None:
         self.turn = ScriptedTurn(kind, question)
+        self.asked = question
         self._random = random
         self._count = 0
 
@@ -64,7 +65,7 @@ class _Writer:
         steps: list[str | Step] = []
         for _ in range(count):
             piece = self._word() + ("\n\n" if self._random.random() < 0.2 else " ")
-            self.turn.message += piece
+            self.turn.answers[self.asked] = self.turn.answers.get(self.asked, "") + piece
             steps += [piece, *self.pause()]
         return steps
 
@@ -73,7 +74,7 @@ class _Writer:
         steps: list[str | Step] = []
         for _ in range(count):
             piece = self._word() + " "
-            self.turn.reasoning += piece
+            self.turn.thoughts[self.asked] = self.turn.thoughts.get(self.asked, "") + piece
             steps += [thought(piece), *self.pause()]
         return steps
 
@@ -126,6 +127,7 @@ def _retries(writer: _Writer) -> None:
 def _reply(writer: _Writer) -> None:
     text = f"reply to {writer.turn.question}"
     writer.turn.replies = [answer(*writer.texts(12))]
+    writer.asked = text
     writer.turn.reply = text, answer(*writer.texts(6))
     writer.turn.press = {"action": "reply", "text": text}
 

@@ -197,6 +197,11 @@ class PtyClient:
         return terminal.text
 
     @property
+    def lines(self) -> list[str]:
+        """The lines of the screen, without the one at the end that tells how long it took."""
+        return [line for line in self.screen.split("\n") if not line.startswith("jp-c1 · ")]
+
+    @property
     def mode(self) -> list[Any]:
         return termios.tcgetattr(self._terminal)
 

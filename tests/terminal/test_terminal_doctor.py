@@ -71,7 +71,7 @@ def test_with_model_and_key_it_is_ready(user: UserFolders) -> None:
 )
 def test_a_missing_key_is_named(user: UserFolders, environ: dict[str, str], obstacle: str) -> None:
     configure(user, ANTHROPIC)
-    found = look(user, **environ)
+    found = look(user, None, **environ)
     assert not found.is_ready
     assert last_lines(found) == [
         "A new conversation would ask anthropic/claude-sonnet-4-5 (set in .jp/config.toml:2), but cannot: "

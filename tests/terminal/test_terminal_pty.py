@@ -2,8 +2,6 @@
 
 import os
 import signal
-import stat
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -25,22 +23,12 @@ from tests.support.terminal_process import (
     wait_until,
 )
 
-Open = Callable[..., PtyClient]
-
-SUMMARY = "jp-c1 · "
-
-
-@pytest.fixture
-def scripted(tmp_path: Path) -> Callable[[Sequence[Step]], Scripted]:
-    return lambda steps: Scripted(tmp_path, steps)
-
-
 Make = Callable[[Sequence[Step]], Scripted]
 
 
-def lines_of(client: PtyClient) -> list[str]:
-    """Give the screen without the line that tells how long it took."""
-    return [line for line in client.screen.split("\n") if not line.startswith(SUMMARY)]
+@pytest.fixture
+def scripted(tmp_path: Path) -> Make:
+    return lambda steps: Scripted(tmp_path, steps)
 
 
 def menu_opens() -> list[Step]:
@@ -104,7 +92,7 @@ def test_continue_takes_the_menu_away_and_the_text_goes_on(scripted: Make) -> No
         ]
         client.type("c")
         assert client.wait() == 0
-        assert lines_of(client) == ["The answer is 42."]
+        assert client.lines == ["The answer is 42."]
     assert script.answers() == [{"action": "continue"}]
     assert script.messages("jp/interrupt") == [{"turn": "jp-terminal"}]
 
@@ -136,7 +124,7 @@ def test_stop_and_abort(scripted: Make, key: str, action: str, outcome: str, sen
         for one in key:  # what is on no button is passed over
             client.type(one)
         assert client.wait() == 0
-        assert lines_of(client) == ["The answer", sentence]
+        assert client.lines == ["The answer", sentence]
     assert script.answers() == [{"action": action}]
 
 
@@ -178,7 +166,7 @@ def test_reply_asks_for_a_line_and_shows_the_new_turn(scripted: Make) -> None:
         client.wait_for("\n>")
         client.type("short\x7f\x7fhorter\n")
         assert client.wait() == 0
-        assert lines_of(client) == [
+        assert client.lines == [
             "The long answer",
             "Your reply (a line; `e` alone opens your editor)",
             "> shohorter",
@@ -208,7 +196,7 @@ def test_a_press_in_the_menu_ends_the_turn(scripted: Make) -> None:
         client.wait_for("\n>")
         client.type("\x03")
         assert client.wait() == 130
-        assert lines_of(client) == ["The answer is", "Interrupted."]
+        assert client.lines == ["The answer is", "Interrupted."]
         assert client.mode == client.found
     assert script.messages("jp/interrupt") == [{"turn": "jp-terminal"}] * 2
     assert script.answers() == [None]
@@ -261,182 +249,6 @@ def test_quit_leaves_at_once_and_gives_the_terminal_back(scripted: Make) -> None
         assert client.mode == client.found
 
 
-APPROVAL = ask(
-    "d1",
-    "approval",
-    "Run local tool ls?",
-    ("skip", "Skip"),
-    ("run", "Run"),
-    detail="in \x1b[1m/tmp",
-    callId="c1",
-)
-
-
-@pytest.mark.requirement("R3", "R329", "F39")
-def test_an_approval_is_asked_while_the_answer_goes_on(scripted: Make) -> None:
-    script = scripted(
-        [
-            ASKED,
-            say("Let me"),
-            APPROVAL,
-            say(" look."),
-            {"await": "d1"},
-            closed("d1", "answered"),
-            say("\n\nOK."),
-            done(),
-        ]
-    )
-    with PtyClient(script.command("Why?"), Path.cwd()) as client:
-        client.wait_for("Let me look.")
-        client.wait_for("\n>")
-        assert client.screen.split("\n") == [
-            "Let me look.",
-            "Run local tool ls?",
-            "in [1m/tmp",
-            "[n] Skip   [y] Run",
-            ">",
-        ]
-        client.type("y")
-        assert client.wait() == 0
-        assert lines_of(client) == ["Let me look.", "Run local tool ls? Run", "", "OK."]
-    assert script.answers() == [{"action": "run"}]
-
-
-@pytest.mark.requirement("R330", "S14")
-@pytest.mark.parametrize("key", ["\x1b", "\x04"])
-def test_a_dismissed_approval_is_no_approval(scripted: Make, key: str) -> None:
-    script = scripted([ASKED, APPROVAL, {"await": "d1"}, done()])
-    with PtyClient(script.command("Why?"), Path.cwd()) as client:
-        client.wait_for("\n>")
-        client.type(key)
-        assert client.wait() == 0
-        assert lines_of(client) == ["Run local tool ls? dismissed"]
-    assert script.answers() == [None]
-
-
-def test_a_question_that_is_pushed_aside_is_not_answered_by_that(scripted: Make) -> None:
-    """The menu takes the place of an approval, which stays open and is asked again (4.6)."""
-    script = scripted(
-        [
-            ASKED, APPROVAL, *pressed("menu"), closed("d1", "superseded"), ask("d2", "menu", MENU_QUESTION, *MENU),
-            {"await": "d2"}, closed("d2", "answered"),
-            {**APPROVAL, "as": "again"}, {"await": "again"}, closed("d1", "answered"), {"await": "d1"}, done(),
-        ]
-    )  # fmt: skip
-    with PtyClient(script.command("Why?"), Path.cwd()) as client:
-        client.wait_for("[y] Run")
-        client.type("\x03")
-        client.wait_for(MENU_QUESTION)
-        assert "Run local tool" not in client.screen
-        client.type("c")
-        client.wait_for("[y] Run")
-        client.type("n")
-        assert client.wait() == 0
-    # The menu first, then the second showing of the approval; only then its first one, which counts no more.
-    assert script.answers() == [{"action": "continue"}, {"action": "skip"}, None]
-
-
-def test_what_was_typed_before_a_question_is_not_its_answer(scripted: Make) -> None:
-    script = scripted([ASKED, say("A"), {"await": "jp/interrupt"}, APPROVAL, {"await": "d1"}, done()])
-    with PtyClient(script.command("Why?"), Path.cwd()) as client:
-        client.wait_for("A")
-        client.type("yyy")
-        client.type("\x03")
-        client.wait_for("[y] Run")
-        assert script.answers() == []
-        assert "yyy" not in client.screen
-        client.type("n")
-        client.wait()
-    assert script.answers() == [{"action": "skip"}]
-
-
-def test_a_secret_is_not_seen(scripted: Make) -> None:
-    script = scripted([ASKED, ask("d1", "secret", "Password"), {"await": "d1"}, done()])
-    with PtyClient(script.command("Why?"), Path.cwd(), env={"EDITOR": "true"}) as client:
-        client.wait_for("Password\n>")
-        client.type("s3cret\n")
-        assert client.wait() == 0
-        assert lines_of(client) == ["Password", ">"]
-        assert "s3cret" not in client.seen
-    assert script.answers() == [{"text": "s3cret"}]
-
-
-@pytest.mark.parametrize(
-    ("typed", "answer"), [("\x04", None), ("\n", {"text": ""}), ("e?\n", {"text": "e?"})]
-)
-def test_lines(scripted: Make, typed: str, answer: dict[str, str] | None) -> None:
-    script = scripted([ASKED, ask("d1", "text", "Name?", value="Ada"), {"await": "d1"}, done()])
-    with PtyClient(script.command("Why?"), Path.cwd()) as client:
-        client.wait_for("now: Ada\n>")
-        client.type(typed)
-        assert client.wait() == 0
-    assert script.answers() == [answer]
-
-
-def test_text_waits_while_somebody_types(scripted: Make) -> None:
-    received = {"ask": "workspace/configuration", "params": {"items": []}, "as": "received"}
-    script = scripted(
-        [
-            ASKED, ask("d1", "text", "Name?"), {"await": "jp/interrupt"}, say("Mean"), say("while."), received,
-            {"await": "d1"}, done(),
-        ]
-    )  # fmt: skip
-    with PtyClient(script.command("Why?"), Path.cwd()) as client:
-        client.wait_for("\n>")
-        client.type("Ad")
-        client.wait_for("> Ad")
-        client.signal(signal.SIGINT)
-        wait_until(lambda: script.answers() == [[]])
-        assert "Mean" not in client.screen
-        client.type("a\n")
-        assert client.wait() == 0
-        assert lines_of(client)[1:] == ["> Ada", "Meanwhile."]
-
-
-@pytest.fixture
-def editor(tmp_path: Path) -> Path:
-    """An editor that appends a line, and shows that it has the terminal."""
-    script = tmp_path / "editor.sh"
-    script.write_text('#!/bin/sh\ntest -t 0 && test -t 1 && echo "world, $(cat "$1")" > "$1"\n')
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    return script
-
-
-@pytest.mark.requirement("R334")
-def test_an_editor_for_longer_texts(scripted: Make, editor: Path) -> None:
-    script = scripted(
-        [
-            ASKED,
-            ask("d1", "text", "Your reply"),
-            {"await": "d1"},
-            ask("d2", "edit", "Edit", value='{"a": 1}', language="json"),
-            {"await": "d2"},
-            done(),
-        ]
-    )
-    with PtyClient(script.command("Why?"), Path.cwd(), env={"EDITOR": str(editor)}) as client:
-        client.wait_for("\n>")
-        client.type("e\n")
-        assert client.wait() == 0
-        assert client.mode == client.found
-    assert script.answers() == [{"text": "world, "}, {"text": 'world, {"a": 1}'}]
-
-
-@pytest.mark.parametrize(
-    ("command", "problem"),
-    [
-        ("false", "the editor 'false' ended with code 1"),
-        ("/nowhere/vi", "the editor '/nowhere/vi' cannot be"),
-    ],
-)
-def test_an_editor_that_fails_answers_nothing(scripted: Make, command: str, problem: str) -> None:
-    script = scripted([ASKED, ask("d1", "edit", "Edit", value="x"), {"await": "d1"}, done()])
-    with PtyClient(script.command("Why?"), Path.cwd(), columns=100, env={"VISUAL": command}) as client:
-        assert client.wait() == 0
-        assert client.screen.startswith(problem)
-    assert script.answers() == [None]
-
-
 def test_without_a_text_it_is_asked_for(scripted: Make) -> None:
     script = scripted([ASKED, say("Because."), done()])
     with PtyClient(script.command(), Path.cwd()) as client:
@@ -446,6 +258,22 @@ def test_without_a_text_it_is_asked_for(scripted: Make) -> None:
         assert client.wait() == 0
     assert script.messages("jp/query")[0]["text"] == "Why?"
     assert "interactive" not in script.messages("jp/query")[0]
+
+
+def test_waiting_for_standard_input_is_told(scripted: Make) -> None:
+    """Who forgot that something else holds the pipe open must not wonder what is going on."""
+    script = scripted([ASKED, say("Because."), done()])
+    read, write = os.pipe()
+    try:
+        with PtyClient(script.command("Why?"), Path.cwd(), stdin=read) as client:
+            client.wait_for("reading standard input")
+            os.write(write, b"x = 1")
+            os.close(write)
+            assert client.wait() == 0
+            assert client.lines == ["Because."]
+    finally:
+        os.close(read)
+    assert script.messages("jp/query")[0]["text"] == "Why?\n\nx = 1"
 
 
 def test_a_dumb_terminal_is_asked_by_lines(scripted: Make) -> None:
@@ -469,26 +297,8 @@ def test_a_dumb_terminal_is_asked_by_lines(scripted: Make) -> None:
         client.type("cont\n")
         assert client.wait() == 0
         assert "\x1b" not in client.seen
-        assert lines_of(client)[-1] == " is 42."
+        assert client.lines[-1] == " is 42."
     assert script.answers() == [{"action": "continue"}]
-
-
-@pytest.mark.requirement("R340")
-def test_an_answer_into_a_file_still_asks_on_the_terminal(scripted: Make, tmp_path: Path) -> None:
-    script = scripted([ASKED, status("sending request"), APPROVAL, {"await": "d1"}, say("Done."), done()])
-    out = tmp_path / "out.md"
-    with (
-        out.open("wb") as file,
-        PtyClient(
-            script.command("Why?"), Path.cwd(), stdin=subprocess.DEVNULL, stdout=file.fileno()
-        ) as client,
-    ):
-        client.wait_for("[y] Run")
-        client.type("y")
-        assert client.wait() == 0
-        assert lines_of(client) == ["Run local tool ls? Run"]
-    assert out.read_text() == "Done.\n"
-    assert script.answers() == [{"action": "run"}]
 
 
 def test_an_answer_into_a_pipe_leaves_the_terminal_to_whoever_reads_it(scripted: Make) -> None:
@@ -501,7 +311,7 @@ def test_an_answer_into_a_pipe_leaves_the_terminal_to_whoever_reads_it(scripted:
             wait_until(lambda: bool(script.messages("jp/query")))
             client.signal(signal.SIGINT)
             assert client.wait() == 130
-            assert lines_of(client) == ["Stopped."]
+            assert client.lines == ["Stopped."]
     finally:
         os.close(read)
 
@@ -534,7 +344,7 @@ def test_a_resize_does_not_break_the_text(scripted: Make) -> None:
         client.wait_for("thinking")
         client.type("\x03")
         assert client.wait() == 0
-        assert lines_of(client) == ["x" * 40, "x" * 30 + "y" * 10, "end"]
+        assert client.lines == ["x" * 40, "x" * 30 + "y" * 10, "end"]
 
 
 def test_suspended_and_continued(scripted: Make) -> None:

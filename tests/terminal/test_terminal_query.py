@@ -291,21 +291,17 @@ def test_too_much_text_is_refused(query: Run) -> None:
 class Started:
     """A client that is still running, with its output in pipes."""
 
-    def __init__(self, scripted: Scripted, **streams: Any) -> None:
+    def __init__(self, scripted: Scripted, stdin: int = subprocess.DEVNULL) -> None:
         self.scripted = scripted
-        options: dict[str, Any] = {
-            "stdin": subprocess.DEVNULL,
-            "stdout": subprocess.PIPE,
-            "stderr": subprocess.PIPE,
-            **streams,
-        }
         self.process = subprocess.Popen(
             scripted.command("Why?"),
+            bufsize=0,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             cwd=scripted.folder,
             env=environment(),
             start_new_session=True,
-            bufsize=0,
-            **options,
         )
 
     def __enter__(self) -> "Started":
@@ -424,7 +420,8 @@ def test_a_reader_that_does_not_read_does_not_make_us_deaf(tmp_path: Path) -> No
         assert client.read(1) == "x"
         client.process.send_signal(signal.SIGTERM)
         client.process.send_signal(signal.SIGINT)
-        assert client.process.wait(PATIENCE) == 130
+        # Which one is noticed first is the system's choice; the second one leaves.
+        assert client.process.wait(PATIENCE) in {130, 143}
 
 
 def test_a_server_that_cannot_be_started_is_told(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from http import HTTPStatus
 from urllib.parse import quote
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.provider import Adaptive, Budgetted, ModelDetails, ModelId, ReasoningSupport, Unsupported
 from jp_lsp.providers.anthropic.messages import PROVIDER
 from jp_lsp.providers.anthropic.thinking import INTERLEAVED_FEATURE
-from jp_lsp.providers.http import VendorHttp
+from jp_lsp.providers.http import ResponseRefusedError, VendorHttp
 from jp_lsp.providers.model_list import read_entries
 from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text, member
 
@@ -58,8 +59,17 @@ async def list_models(http: VendorHttp) -> Sequence[ModelDetails]:
 
 
 async def get_model(http: VendorHttp, name: str) -> ModelDetails:
-    """Ask for one model."""
-    answer = await http.get(f"/v1/models/{quote(name, safe='')}")
+    """Ask for one model; where the vendor's list has it not, what is known of its name remains.
+
+    That is an answer as well: a stand-in for the vendor may serve models without describing them, and asking
+    again before every request would not change it.
+    """
+    try:
+        answer = await http.get(f"/v1/models/{quote(name, safe='')}")
+    except ResponseRefusedError as error:
+        if error.response.status != HTTPStatus.NOT_FOUND:
+            raise
+        answer = {"id": name}
     return read_model(as_object(answer)) or ModelDetails(ModelId(PROVIDER, name))
 
 

@@ -33,9 +33,10 @@ _log = logging.getLogger(__name__)
 CLOSE_SECONDS = 2.0
 """How long closing may take; then the connection is dropped as it is."""
 
-QUOTED_LINES = 20
+QUOTED_LINES = 10
 """How many of its last lines are quoted when a server ends in the middle."""
 
+_FINISH_SECONDS = 0.5
 _SDK = "jp_lsp.toolsets.mcp.sdk"
 _T = TypeVar("_T")
 
@@ -63,13 +64,20 @@ class Connection:
         root: the absolute path of the workspace folder; a program runs there.
         environment: what a program gets, and where a token is looked up.
         guard: ends a program that we cannot end any more.
+        mode: how to begin.
     """
 
     def __init__(
-        self, config: McpServerConfig, root: str, environment: Mapping[str, str], guard: OrphanGuard
+        self,
+        config: McpServerConfig,
+        root: str,
+        environment: Mapping[str, str],
+        guard: OrphanGuard,
+        mode: Mode = "auto",
     ) -> None:
         self.config = config
         self.root = root
+        self.mode: Mode = mode
         self._environment = environment
         self._guard = guard
         self._tail = Tail(config.name, "stderr" if isinstance(config, StdioServer) else "it answered")
@@ -82,7 +90,9 @@ class Connection:
         self._child: Child | None = None
         self._session: Session | None = None
         self._tasks: TaskGroup | None = None
+        self._scope = anyio.CancelScope()
         self._uses: list[_Use] = []
+        self._waiting = 0
 
     @property
     def is_usable(self) -> bool:
@@ -92,12 +102,13 @@ class Connection:
     def close(self) -> None:
         """Have it end, with all that is asked of it; `wait_closed` tells when it has."""
         self._closing.set()
+        if not self._settled.is_set():
+            self._scope.cancel()
 
     def leave(self) -> None:
         """Have it end when nobody uses it any more; it takes no new users."""
         self._is_leaving = True
-        if not self._uses:
-            self._closing.set()
+        self._close_if_left()
 
     async def wait_closed(self) -> None:
         """Wait until its owner is done."""
@@ -109,7 +120,15 @@ class Connection:
         Raises:
             McpError: it did not come to that.
         """
-        await self._settled.wait()
+        self._waiting += 1
+        try:
+            await self._settled.wait()
+        except BaseException:
+            self._waiting -= 1
+            self._close_if_left()
+            raise
+        # The caller goes on to use it without a pause: it is not closed in between.
+        self._waiting -= 1
         if self._session is None:
             raise await self._lost()
 
@@ -152,8 +171,7 @@ class Connection:
             scope.cancel()
             use.over.set()
             self._uses.remove(use)
-            if self._is_leaving and not self._uses:
-                self._closing.set()
+            self._close_if_left()
         if done:
             return done[0]
         if not failed or failed[0].is_closed:
@@ -171,13 +189,14 @@ class Connection:
         try:
             sdk = cast("SessionModule", await anyio.to_thread.run_sync(import_module, _SDK))
             try:
-                await self._hold(sdk, "auto", deadline)
+                await self._hold(sdk, deadline)
             except Exception:
-                if not self._is_lost or self._settled.is_set():
+                if self.mode == "legacy" or not self._is_lost or self._settled.is_set():
                     raise
                 _log.info("%s ended at once; it is tried in the older protocol", self._title)
-                self._is_lost = False
-                await self._hold(sdk, "legacy", deadline)
+                self.mode, self._is_lost = "legacy", False
+                self._tail.clear()
+                await self._hold(sdk, deadline)
         # The library's parts and the way to the server fail each in their own words. Whatever it is, this
         # task ends with it, and whoever waits is told.
         except Exception as error:
@@ -187,33 +206,47 @@ class Connection:
             self._over.set()
             self._settled.set()
 
-    async def _hold(self, sdk: SessionModule, mode: Mode, deadline: float) -> None:
+    async def _hold(self, sdk: SessionModule, deadline: float) -> None:
         """Open a session, be there for its users, and close it."""
-        token = self._token()
         opening = Opening(
             config=self.config,
-            mode=mode,
+            mode=self.mode,
             root=self.root,
             start_child=self._start_child,
-            token=token,
+            token=self._token(),
             tail=self._tail,
             on_lost=self._on_lost,
             on_expired=self.leave,
             elicit=self._elicit,
         )
-        with anyio.CancelScope(deadline=deadline) as scope:
+        self._scope = anyio.CancelScope(deadline=deadline)
+        if self._closing.is_set():
+            return
+        with self._scope:
             async with sdk.open_session(opening) as session, anyio.create_task_group() as tasks:
-                scope.deadline = math.inf
+                self._scope.deadline = math.inf
                 self._session, self._tasks = session, tasks
                 self._settled.set()
                 try:
                     await self._closing.wait()
+                    if self._is_lost:
+                        await self._let_finish()
                 finally:
                     self._session = self._tasks = None
-                    scope.deadline = anyio.current_time() + CLOSE_SECONDS
+                    self._scope.deadline = anyio.current_time() + CLOSE_SECONDS
                     tasks.cancel_scope.cancel()
-        if not self._settled.is_set():
+        if not self._settled.is_set() and not self._closing.is_set():
             raise TimeoutError(f"it did not answer within {self.config.startup_timeout:g} s")
+
+    async def _let_finish(self) -> None:
+        """Let what was asked take the last answers that came, and learn that no more will."""
+        with anyio.move_on_after(_FINISH_SECONDS):
+            for use in tuple(self._uses):
+                await use.over.wait()
+
+    def _close_if_left(self) -> None:
+        if self._is_leaving and not self._uses and not self._waiting:
+            self.close()
 
     def _token(self) -> str | None:
         """Give the bearer token.

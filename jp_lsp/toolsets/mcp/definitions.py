@@ -8,21 +8,23 @@ out, and one that leads elsewhere than to the definitions is replaced by what it
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import replace
 from urllib.parse import unquote
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.tools.definition import Parameter, ToolDefinition
 from jp_lsp.tools.schema import parameter_schema
+from jp_lsp.toolsets.mcp.shape import as_list, as_names, as_object, as_text
 
 SERVER_TEXT = "{{description}}"
 """Where the user's text has this, the server's own stands."""
 
-_SENTENCE_END = re.compile(r"\.(?=\n)|\.(?= +[A-Z])")
+_STOP = re.compile(r"\.(?=\n| +(\S))")
 _DEFINITIONS = ("$defs", "definitions")
 _TO_DEFINITIONS = tuple(f"#/{name}/" for name in _DEFINITIONS)
-_MAX_DEPTH = 12
+_MAX_READ_DEPTH = 12
+_MAX_MENDED_DEPTH = 100
+_MAX_REPLACED = 1000
 
 
 def define_tool(configured: ToolDefinition, description: str | None, schema: JsonObject) -> ToolDefinition:
@@ -35,10 +37,10 @@ def define_tool(configured: ToolDefinition, description: str | None, schema: Jso
         schema: the server's schema of the arguments.
     """
     schema = _mended(schema)
-    required = set(_names(schema.get("required")))
+    properties, required = _members(_followed(schema, schema), schema)
     parameters = {
-        name: _merge(_object(node), configured.parameters.get(name), name in required, schema)
-        for name, node in _object(schema.get("properties")).items()
+        name: _merge(node, configured.parameters.get(name), name in required, schema)
+        for name, node in properties.items()
     }
     checked = {
         **schema,
@@ -47,9 +49,21 @@ def define_tool(configured: ToolDefinition, description: str | None, schema: Jso
         "required": [name for name, parameter in parameters.items() if parameter.required],
     }
     summary, details = _texts(configured.summary, configured.description, description)
-    return replace(
-        configured, parameters=parameters, summary=summary, description=details, schema=checked
-    )
+    return replace(configured, parameters=parameters, summary=summary, description=details, schema=checked)
+
+
+def _members(schema: JsonObject, root: JsonObject) -> tuple[dict[str, JsonObject], set[str]]:
+    """Give the properties of an object and those that it must have; parts and alternatives of it count too."""
+    properties = {name: as_object(node) for name, node in as_object(schema.get("properties")).items()}
+    required = set(as_names(schema.get("required")))
+    for key in ("allOf", "anyOf", "oneOf"):
+        for part in as_list(schema.get(key)):
+            followed = _followed(as_object(part), root)
+            for name, node in as_object(followed.get("properties")).items():
+                properties.setdefault(name, as_object(node))
+            if key == "allOf":
+                required.update(as_names(followed.get("required")))
+    return properties, required
 
 
 def split_text(text: str | None) -> tuple[str | None, str | None]:
@@ -61,8 +75,8 @@ def split_text(text: str | None) -> tuple[str | None, str | None]:
     text = (text or "").strip()
     if not text:
         return None, None
-    found = _SENTENCE_END.search(text)
-    cut = found.end() if found is not None else text.find("\n")
+    ends = [stop.end() for stop in _STOP.finditer(text) if stop[1] is None or stop[1].isupper()]
+    cut = ends[0] if ends else text.find("\n")
     if cut < 0:
         return text, None
     return text[:cut].strip(), text[cut:].strip() or None
@@ -85,10 +99,11 @@ def _merge(node: JsonObject, changes: Parameter | None, is_required: bool, root:
     """Merge one parameter; `schema` of the result is what the model is told."""
     told = dict(node)
     if changes is not None:
-        if changes.type is not None and changes.type != told.get("type"):
+        wanted = changes.type if changes.type is None or isinstance(changes.type, str) else list(changes.type)
+        if wanted is not None and wanted != told.get("type"):
             # Whatever described the other type makes no sense beside the new one.
             told = {name: value for name, value in told.items() if name in {"description", "title"}}
-            told["type"] = changes.type if isinstance(changes.type, str) else list(changes.type)
+            told["type"] = wanted
         if changes.default is not None:
             told["default"] = changes.default
         if changes.enum:
@@ -99,14 +114,14 @@ def _merge(node: JsonObject, changes: Parameter | None, is_required: bool, root:
             told.pop("required", None)
             told.update(_nested(changes))
         if changes.description:
-            told["description"] = _filled_in(changes.description, _text(node.get("description")))
+            told["description"] = _filled_in(changes.description, as_text(node.get("description")))
         is_required = is_required or changes.required
-    read = _read(told, root, _MAX_DEPTH)
-    summary, details = split_text(_text(told.get("description")))
+    read = _read(told, root, _MAX_READ_DEPTH)
+    summary, details = split_text(as_text(told.get("description")))
     if changes is not None and changes.summary:
         # A summary of the user's is for `describe_tools` only; the model is told the whole text.
-        summary = _filled_in(changes.summary, _text(node.get("description")))
-        details = _text(told.get("description"))
+        summary = _filled_in(changes.summary, as_text(node.get("description")))
+        details = as_text(told.get("description"))
     return replace(
         read,
         required=is_required,
@@ -131,15 +146,15 @@ def _read(node: JsonObject, root: JsonObject, depth: int) -> Parameter:
     node = _followed(node, root)
     types = tuple(dict.fromkeys(_types(node, root, depth)))
     items = node.get("items")
-    required = set(_names(node.get("required")))
-    properties = _object(node.get("properties")) if depth else {}
+    required = set(as_names(node.get("required")))
+    properties = as_object(node.get("properties") if depth else None)
     return Parameter(
         type=None if not types else types[0] if len(types) == 1 else types,
         default=node.get("default"),
-        enum=_list(node.get("enum")),
-        items=_read(_object(items), root, depth - 1) if depth and isinstance(items, Mapping) else None,
+        enum=as_list(node.get("enum")),
+        items=_read(as_object(items), root, depth - 1) if depth and isinstance(items, Mapping) else None,
         properties={
-            name: replace(_read(_object(child), root, depth - 1), required=name in required)
+            name: replace(_read(as_object(child), root, depth - 1), required=name in required)
             for name, child in properties.items()
         },
     )
@@ -151,9 +166,9 @@ def _types(node: JsonObject, root: JsonObject, depth: int) -> Iterable[str]:
     if isinstance(declared, str):
         return [declared]
     if declared is not None:
-        return _names(declared)
+        return as_names(declared)
     for key in ("anyOf", "oneOf"):
-        branches = [_followed(_object(branch), root) for branch in _list(node.get(key))] if depth else []
+        branches = [_followed(as_object(branch), root) for branch in as_list(node.get(key))] if depth else []
         named = [list(_types(branch, root, depth - 1)) for branch in branches]
         # A branch without a type takes anything, and so does the whole.
         if named and all(named):
@@ -167,37 +182,41 @@ def _followed(node: JsonObject, root: JsonObject) -> JsonObject:
     while isinstance(reference := node.get("$ref"), str) and reference not in seen:
         seen.add(reference)
         own = {name: value for name, value in node.items() if name != "$ref"}
-        node = {**_object(_resolve(reference, root)), **own}
+        node = {**as_object(_resolve(reference, root)), **own}
     return node
 
 
 # ------------------------------------------------------------------------- mending references
 
 
-@dataclass(frozen=True, slots=True)
-class _Mending:
-    """What is known while a schema is mended; `open` are the references that are being replaced."""
-
-    root: JsonObject
-    open: frozenset[str] = frozenset()
-
-
 def _mended(schema: JsonObject) -> JsonObject:
-    return _object(_mend(schema, _Mending(schema)))
+    return as_object(_Mending(schema).mend(schema, frozenset(), 0))
 
 
-def _mend(value: JsonValue, mending: _Mending) -> JsonValue:
-    if isinstance(value, Mapping):
-        reference = value.get("$ref")
-        if isinstance(reference, str) and not _is_fine(reference, mending.root):
-            own = {name: child for name, child in value.items() if name != "$ref"}
-            target = None if reference in mending.open else _resolve(reference, mending.root)
-            inner = _Mending(mending.root, mending.open | {reference})
-            return _mend({**_object(target), **own}, inner)
-        return {name: _mend(child, mending) for name, child in value.items()}
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        return value
-    return [_mend(child, mending) for child in value]
+class _Mending:
+    """Walks a schema once; what a hostile one makes it replace is bounded in number and depth."""
+
+    def __init__(self, root: JsonObject) -> None:
+        self._root = root
+        self._left = _MAX_REPLACED
+
+    def mend(self, value: JsonValue, being_replaced: frozenset[str], depth: int) -> JsonValue:
+        """Give a value without references that a vendor cannot follow."""
+        if depth > _MAX_MENDED_DEPTH:
+            return {}
+        if isinstance(value, Mapping):
+            reference = value.get("$ref")
+            if isinstance(reference, str) and not _is_fine(reference, self._root):
+                self._left -= 1
+                own = {name: child for name, child in value.items() if name != "$ref"}
+                is_open = reference in being_replaced or self._left < 0
+                target = None if is_open else _resolve(reference, self._root)
+                value, being_replaced = {**as_object(target), **own}, being_replaced | {reference}
+                return self.mend(value, being_replaced, depth + 1)
+            return {name: self.mend(child, being_replaced, depth + 1) for name, child in value.items()}
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            return value
+        return [self.mend(child, being_replaced, depth + 1) for child in value]
 
 
 def _is_fine(reference: str, root: JsonObject) -> bool:
@@ -218,19 +237,3 @@ def _resolve(reference: str, root: JsonObject) -> JsonValue:
         else:
             return None
     return value
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return cast("JsonObject", value) if isinstance(value, Mapping) else {}
-
-
-def _list(value: JsonValue) -> Sequence[JsonValue]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-
-
-def _names(value: JsonValue) -> list[str]:
-    return [name for name in _list(value) if isinstance(name, str)]
-
-
-def _text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) else None

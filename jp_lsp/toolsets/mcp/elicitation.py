@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.toolset import NoReply, Reply
 from jp_lsp.tools.outcome import ToolQuestion
+from jp_lsp.toolsets.mcp.shape import as_list, as_names, as_object, as_text
 
 MAX_ATTEMPTS = 10
 """How often one question is put before the form is given up."""
@@ -64,19 +65,16 @@ async def fill_form(server: str, message: str, schema: JsonObject, ask: Ask) -> 
         schema: the form: a JSON schema of an object with simple properties.
         ask: puts a question.
     """
-    properties = schema.get("properties")
-    fields = properties if isinstance(properties, Mapping) else {}
+    fields = as_object(schema.get("properties"))
     if len(fields) > MAX_FIELDS:
         return "decline"
     heading = f"{server} asks: {message}"[:_MAX_CONTEXT_SIZE]
     if not fields:
         return await _confirm(ToolQuestion("confirm", _line(heading), "boolean", is_remembered=False), ask)
-    required = schema.get("required")
+    required = as_names(schema.get("required"))
     content: dict[str, JsonValue] = {}
     for name, node in fields.items():
-        is_required = isinstance(required, Sequence) and name in required
-        form_field = _Field(name, node if isinstance(node, Mapping) else {}, is_required=is_required)
-        value = await _fill(form_field, heading, ask)
+        value = await _fill(_Field(name, as_object(node), is_required=name in required), heading, ask)
         if isinstance(value, str):
             return "decline" if value == "declined" else "cancel"
         content.update(value)
@@ -120,8 +118,7 @@ class _Field:
         self._is_required = is_required
         self._kind = node.get("type")
         self._choices = _choices(node if self._kind != "array" else {})
-        items = node.get("items")
-        self._several = _choices(items if self._kind == "array" and isinstance(items, Mapping) else {})
+        self._several = _choices(as_object(node.get("items")) if self._kind == "array" else {})
 
     def question(self, context: str) -> ToolQuestion:
         """Build the question."""
@@ -169,10 +166,8 @@ class _Field:
         options: tuple[str, ...],
         default: JsonValue,
     ) -> ToolQuestion:
-        title = self._node.get("title")
-        description = self._node.get("description")
-        text = title if isinstance(title, str) and title else self._name
-        if isinstance(description, str) and description:
+        text = as_text(self._node.get("title")) or self._name
+        if description := as_text(self._node.get("description")):
             text = f"{text}: {description}"
         if self._several:
             text = f"{text} (any of {', '.join(self._several)}, with commas between)"
@@ -237,21 +232,18 @@ def _choices(node: JsonObject) -> Mapping[str, str]:
     """Give the titles of a choice with their values; a title that occurs twice is replaced by its value."""
     values: list[tuple[str, str]] = []
     for key in ("oneOf", "anyOf"):
-        for choice in _list(node.get(key)):
-            if isinstance(choice, Mapping) and isinstance(choice.get("const"), str):
-                title = choice.get("title")
-                const = str(choice["const"])
-                values.append((title if isinstance(title, str) and title else const, const))
-    names = _list(node.get("enumNames"))
-    for index, member in enumerate(_list(node.get("enum"))):
+        choices = [as_object(choice) for choice in as_list(node.get(key))]
+        values.extend(
+            (as_text(choice.get("title")) or const, const)
+            for choice in choices
+            if (const := as_text(choice.get("const")))
+        )
+    names = as_list(node.get("enumNames"))
+    for index, member in enumerate(as_list(node.get("enum"))):
         name = names[index] if index < len(names) else member
         values.append((str(name), str(member)))
     titles = [title for title, _ in values]
     return {title if titles.count(title) == 1 else value: value for title, value in values}
-
-
-def _list(value: JsonValue) -> Sequence[JsonValue]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def _line(text: str) -> str:

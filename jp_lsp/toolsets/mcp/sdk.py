@@ -9,7 +9,7 @@ import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TypeVar, assert_never
+from typing import TypeVar, assert_never, cast
 
 import httpx2
 import jsonschema.validators  # type: ignore[import-untyped]  # noqa: F401 - needed in a call; here is a worker thread
@@ -98,11 +98,13 @@ class SdkSession:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._is_listed = False
 
     async def list_tools(self) -> Sequence[ServerTool]:
         """List all tools."""
         with _translated():
             pages = await _all_pages(lambda cursor: self._client.list_tools(cursor=cursor))
+        self._is_listed = True
         tools = [tool for page in pages for tool in page.tools]
         return tuple(ServerTool(tool.name, tool.description, tool.input_schema) for tool in tools)
 
@@ -114,6 +116,10 @@ class SdkSession:
         async def report(progress: float, total: float | None, message: str | None) -> None:
             on_progress(message, _percentage(progress, total))
 
+        if not self._is_listed:
+            # The library looks a tool up to check its result. If it did so only then, a server that ends
+            # with its answer would take the result along.
+            await self.list_tools()
         with _translated():
             result = await self._client.call_tool(name, dict(arguments), progress_callback=report)
         return to_outcome(result)
@@ -170,8 +176,7 @@ def explain(error: BaseException) -> str:
 
 def _first_leaf(error: BaseException) -> BaseException:
     if isinstance(error, BaseExceptionGroup):
-        group: BaseExceptionGroup[BaseException] = error
-        return _first_leaf(group.exceptions[0])
+        return _first_leaf(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
     return error
 
 

@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from jp_lsp.ports.mcp import McpError, McpServerConfig
 from jp_lsp.toolsets.mcp.connection import Connection
+from jp_lsp.toolsets.mcp.session import Mode
 from jp_lsp.toolsets.orphan_guard import OrphanGuard
 
 END_SECONDS = 3.0
@@ -30,6 +31,7 @@ class McpServers:
         self._environment = environment
         self._guard = OrphanGuard()
         self._connections: list[Connection] = []
+        self._older: set[McpServerConfig] = set()
         self._owner: asyncio.Task[None] | None = None
         self._wanted: list[Connection] = []
         self._is_wanted = anyio.Event()
@@ -56,7 +58,8 @@ class McpServers:
             elif connection.is_usable:
                 found = connection
         if found is None:
-            found = Connection(config, root, self._environment, self._guard)
+            mode: Mode = "legacy" if config in self._older else "auto"
+            found = Connection(config, root, self._environment, self._guard, mode)
             self._connections.append(found)
             self._wanted.append(found)
             self._is_wanted.set()
@@ -103,4 +106,6 @@ class McpServers:
         try:
             await connection.run()
         finally:
+            if connection.mode == "legacy":
+                self._older.add(connection.config)
             self._connections.remove(connection)

@@ -48,6 +48,10 @@ class Tail:
             self._lines.append(text)
             _log.debug("%s: %s", self._server, text)
 
+    def clear(self) -> None:
+        """Forget all lines."""
+        self._lines.clear()
+
     def quote(self, most: int = KEPT_LINES) -> str:
         """Give the last lines as the end of a message; empty when there are none."""
         lines = list(self._lines)[-most:]

@@ -160,14 +160,21 @@ async def test_anthropic_remembers_a_model_for_a_day() -> None:
 
 
 @pytest.mark.anyio
+async def test_anthropic_does_not_ask_again_for_a_model_that_is_not_listed() -> None:
+    missing = Reply.json({"error": {"type": "not_found_error", "message": "model: claude-haiku-4-5"}}, 404)
+    with HttpServer([missing]) as server:
+        made = AnthropicProvider(Connection(server.url))
+        asked = [await made.model_details("claude-haiku-4-5") for _ in range(3)]
+        await made.aclose()
+    assert [details.prefill for details in asked] == [True, True, True]
+    assert len(server.requests) == 1
+
+
+@pytest.mark.anyio
 @pytest.mark.requirement("R57", "R56", "R256")
 @pytest.mark.parametrize(
     ("reply", "kind"),
     [
-        (
-            Reply.json({"error": {"type": "not_found_error", "message": "model: x"}}, 404),
-            FailureKind.UNKNOWN_MODEL,
-        ),
         (Reply.json({"error": {"message": "bad key sk-secret-key"}}, 401), FailureKind.AUTH),
         (Reply.text("<html>", 200, "text/html"), FailureKind.TRANSIENT),
     ],

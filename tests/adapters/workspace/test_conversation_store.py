@@ -90,7 +90,7 @@ async def reopened(store: ConversationStore, id: ConversationId) -> OpenConversa
     return conversation
 
 
-@pytest.mark.requirement("R281", "R222", "R230", "R241")
+@pytest.mark.requirement("R281", "R222", "R230", "R241", "R323")
 async def test_a_conversation_is_created_saved_and_continued(bench: Bench) -> None:
     assert await bench.store.last() is None
     created = await bench.store.create(BASE, local=False, persist=True)

@@ -41,7 +41,7 @@ def seen(*entries: Raw, hint: str | None = None) -> list[str]:
     return lines([item.event for item in thread_of(*entries, hint=hint).events])
 
 
-@pytest.mark.requirement("R44")
+@pytest.mark.requirement("R44", "R224")
 def test_a_thread_has_all_four_parts() -> None:
     stream = stream_of(turn(), user("hi"))
     attachment = TextAttachment("a.txt", "text")
@@ -224,6 +224,7 @@ def test_the_schema_is_that_of_the_first_request_of_the_last_turn(
     assert thread_of(*entries).schema == schema
 
 
+@pytest.mark.requirement("R237")
 @pytest.mark.parametrize(
     ("section", "text"),
     [

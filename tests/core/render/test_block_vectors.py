@@ -123,7 +123,7 @@ BLOCKS: list[tuple[str, list[str]]] = [
 ]
 
 
-@pytest.mark.requirement("R83", "R84", "R267")
+@pytest.mark.requirement("R83", "R84", "R267", "R227")
 @pytest.mark.parametrize(("text", "expected"), BLOCKS)
 def test_blocks(text: str, expected: list[str]) -> None:
     check([text], [expected])

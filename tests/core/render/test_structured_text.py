@@ -49,6 +49,7 @@ def test_two_values_have_two_fences_and_text_stands_outside() -> None:
     ]
 
 
+@pytest.mark.requirement("R225")
 def test_text_is_shown_as_it_arrives_and_white_space_around_it_is_not() -> None:
     watcher = started()
     watcher.value("", "  \n")

@@ -103,7 +103,7 @@ VECTORS = {
 
 
 @pytest.mark.requirement(
-    "R21", "R22", "R23", "R24", "R28", "R75", "R76", "R77", "R80", "R207", "S20", "F03", "F04"
+    "R21", "R22", "R23", "R24", "R28", "R75", "R76", "R77", "R80", "R207", "S20", "F03", "F04", "R211"
 )
 @pytest.mark.parametrize("case", VECTORS)
 def test_vectors(case: str) -> None:
@@ -111,7 +111,7 @@ def test_vectors(case: str) -> None:
     assert [summary(event) for event in build(*items)] == expected
 
 
-@pytest.mark.requirement("R29", "R79")
+@pytest.mark.requirement("R29", "R79", "R243")
 def test_flush_metadata_wins_and_time_is_the_flush() -> None:
     (event,) = build(reasoning("x", a="1", b="1"), reasoning("", b="2"), Flush(0, {"c": "3", "a": "0"}))
     assert dict(event.metadata) == {"a": "0", "b": "2", "c": "3"}

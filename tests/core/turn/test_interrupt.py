@@ -17,7 +17,7 @@ def interrupted() -> Desk:
     return Desk().start("hi").says(reasoning("thin"), Flush(0), message("The ans", 1)).press()
 
 
-@pytest.mark.requirement("R11", "R128", "R152", "R6", "R122")
+@pytest.mark.requirement("R11", "R128", "R152", "R6", "R122", "R274")
 def test_a_press_opens_the_menu_with_the_harmless_choice_first() -> None:
     desk = interrupted()
     assert desk.phase is Phase.INTERRUPTED_STREAM
@@ -26,7 +26,7 @@ def test_a_press_opens_the_menu_with_the_harmless_choice_first() -> None:
     assert all(choices[0].id == "continue" for _, choices in MENUS.values())
 
 
-@pytest.mark.requirement("R140")
+@pytest.mark.requirement("R140", "R261")
 def test_nothing_is_shown_between_menu_and_answer() -> None:
     desk = interrupted()
     before = len(desk.shown)
@@ -241,7 +241,7 @@ def test_late_and_double_answers_mean_nothing() -> None:
     assert desk.stored[-1] == "message: The ans"
 
 
-@pytest.mark.requirement("R126", "R127", "R162", "S7")
+@pytest.mark.requirement("R126", "R127", "R162", "S7", "R123")
 @pytest.mark.parametrize("gap", ["P1", "P4"])
 def test_a_press_in_a_gap_ends_the_turn_with_everything_stored(gap: str) -> None:
     desk = Desk(holds_saves=[gap]).start()  # type: ignore[list-item]
@@ -288,6 +288,7 @@ def test_a_press_may_carry_its_choice(action: str, outcome: Outcome) -> None:
     assert desk.asked == []
 
 
+@pytest.mark.requirement("R124")
 def test_a_choice_that_the_phase_does_not_have_is_refused_with_those_it_has() -> None:
     desk = Desk().start().says(message("x")).press("restart")
     assert desk.core.last_press.handled == "none"

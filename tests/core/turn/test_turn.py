@@ -44,7 +44,7 @@ from tests.support.turns import (
 NO_RETRY = TurnOptions(retry=RetryPolicy(max_retries=0))
 
 
-@pytest.mark.requirement("R14", "R18", "R148", "R149", "R150", "R151", "R159", "S1")
+@pytest.mark.requirement("R14", "R18", "R148", "R149", "R150", "R151", "R159", "S1", "R15")
 def test_reasoning_and_message_make_a_turn() -> None:
     desk = Desk().start("hi")
     assert desk.saved == ["P1"]
@@ -59,7 +59,7 @@ def test_reasoning_and_message_make_a_turn() -> None:
     assert [(t.index, t.outcome, t.cycles) for t in desk.result.turns] == [(1, Outcome.COMPLETED, 1)]
 
 
-@pytest.mark.requirement("R168", "R186", "R2", "R7")
+@pytest.mark.requirement("R168", "R186", "R2", "R7", "R64")
 def test_a_part_is_shown_in_the_step_that_brings_it() -> None:
     desk = Desk().start()
     desk.says(message("He"))
@@ -76,7 +76,7 @@ def test_a_rejected_part_is_neither_shown_nor_stored() -> None:
     assert desk.stored[2:] == ["reasoning: x", "message: z"]
 
 
-@pytest.mark.requirement("R3", "R17", "R65", "R158", "R160", "R163", "R167", "R67", "S3", "S2", "R239")
+@pytest.mark.requirement("R3", "R17", "R65", "R158", "R160", "R163", "R167", "R67", "S3", "S2", "R239", "R78")
 def test_calls_are_answered_and_a_follow_up_goes_out_in_the_same_turn() -> None:
     desk = Desk().start(tool_choice="required")
     desk.says(message("I look."), Flush(0), *tool_call(1, "c1", "look"), *tool_call(2, "c2", "see"), done())
@@ -97,14 +97,14 @@ def test_calls_are_answered_and_a_follow_up_goes_out_in_the_same_turn() -> None:
     assert desk.result.text == "I look.Seen."
 
 
-@pytest.mark.requirement("T09", "R16")
+@pytest.mark.requirement("T09", "R16", "R297")
 def test_a_call_with_broken_arguments_is_answered_with_the_problem() -> None:
     desk = Desk().start().says(*tool_call(0, "c", "t", "[1]"), done())
     assert "a JSON object was expected, not a list" in desk.stored[-1]
     assert desk.stored[-1].startswith("error c: ")
 
 
-@pytest.mark.requirement("R216", "R246")
+@pytest.mark.requirement("R216", "R246", "R212")
 def test_two_hundred_tool_cycles_are_no_recursion() -> None:
     desk = Desk().start()
     for _ in range(200):
@@ -121,7 +121,7 @@ def test_a_limit_of_cycles_stops_the_turn() -> None:
     assert len(desk.requests) == 2
 
 
-@pytest.mark.requirement("R25", "R26")
+@pytest.mark.requirement("R25", "R26", "R164")
 def test_nothing_counts_after_finished() -> None:
     desk = Desk().start().says(message("ok"), done())
     desk.says(message("more"), failure()).stream_ends()
@@ -129,7 +129,7 @@ def test_nothing_counts_after_finished() -> None:
     assert desk.result.outcome is Outcome.COMPLETED
 
 
-@pytest.mark.requirement("F02", "R12", "R55", "R60", "R70", "R71", "S15")
+@pytest.mark.requirement("F02", "R12", "R55", "R60", "R70", "R71", "S15", "R181")
 def test_a_lost_stream_is_retried_with_the_partial_kept() -> None:
     desk = Desk().start().says(message("The total is")).stream_ends()
     assert desk.phase is Phase.BACKOFF
@@ -140,7 +140,7 @@ def test_a_lost_stream_is_retried_with_the_partial_kept() -> None:
     assert desk.result.turns[0].cycles == 1
 
 
-@pytest.mark.requirement("F01", "R53", "R60", "R61", "R206", "R294", "R295")
+@pytest.mark.requirement("F01", "R53", "R60", "R61", "R206", "R294", "R295", "R213")
 def test_retries_end_after_the_budget_with_doubled_waits() -> None:
     desk = Desk(options=TurnOptions(retry=RetryPolicy(max_retries=2))).start()
     for _ in range(2):
@@ -151,6 +151,16 @@ def test_retries_end_after_the_budget_with_doubled_waits() -> None:
     assert desk.result.failure is not None
     assert desk.result.failure.attempts == 3
     assert desk.stored == ["turn", "user: hi"]
+
+
+@pytest.mark.requirement("R50")
+def test_each_cycle_has_retries_of_its_own() -> None:
+    desk = Desk(options=TurnOptions(retry=RetryPolicy(max_retries=1))).start()
+    for call_id in ("a", "b", "c"):
+        desk.stream_ends().feed(TimerElapsed()).says(*tool_call(0, call_id, "t"), done())
+    desk.stream_ends().feed(TimerElapsed()).says(message("ok"), done())
+    assert desk.waits == [1.0] * 4
+    assert desk.result.outcome is Outcome.COMPLETED
 
 
 @pytest.mark.requirement("F01", "R294")
@@ -169,7 +179,7 @@ def test_a_stream_that_always_fails_after_some_words_ends_too() -> None:
     [(3.0, 3.0), (500.0, 60.0), (None, 1.0)],
     ids=["hint", "hint above the cap", "none"],
 )
-@pytest.mark.requirement("R51", "R52")
+@pytest.mark.requirement("R51", "R52", "R202")
 def test_wait_hints_are_honoured_up_to_the_cap(retry_after: float | None, waited: float) -> None:
     desk = Desk().start().says(failure("rate_limit", "slow down", retry_after))
     assert desk.waits == [waited]

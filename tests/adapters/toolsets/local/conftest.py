@@ -4,7 +4,6 @@ import os
 import threading
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Protocol
 
 import anyio
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from jp_lsp.ports.process import Program
 from jp_lsp.toolsets.orphan_guard import OrphanGuard
 from jp_lsp.toolsets.process import SystemProcesses
-from tests.support.processes import Signpost, living, zombies_of_ours
+from tests.support.processes import MakeProgram, Script, Signpost, living, zombies_of_ours
 
 MARK = "JP_TEST_MARK"
 
@@ -46,10 +45,6 @@ async def processes(monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[SystemPro
     assert left() == []
 
 
-class MakeProgram(Protocol):
-    def __call__(self, *arguments: str, timeout: float = 0.0, output_file: str | None = None) -> Program: ...
-
-
 @pytest.fixture
 def program(tmp_path: Path) -> MakeProgram:
     """Makes programs that run in the test's folder."""
@@ -58,10 +53,6 @@ def program(tmp_path: Path) -> MakeProgram:
         return Program(arguments, str(tmp_path), "tool t", timeout=timeout, output_file=output_file)
 
     return make
-
-
-class Script(Protocol):
-    def __call__(self, text: str, *arguments: str, timeout: float = 0.0) -> Program: ...
 
 
 @pytest.fixture

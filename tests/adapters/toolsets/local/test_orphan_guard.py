@@ -4,19 +4,18 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
 import pytest
 from anyio import to_thread
-from tests.adapters.toolsets.local.conftest import Script
 
 from jp_lsp.ports.process import Exited
 from jp_lsp.toolsets.orphan_guard import OrphanGuard
 from jp_lsp.toolsets.process import SystemProcesses
-from tests.support.processes import Living, Signpost, is_alive, living, wait_until_gone
+from tests.support.processes import Living, Script, Signpost, is_alive, living, wait_until_gone
 
 pytestmark = [
     pytest.mark.anyio,
@@ -28,7 +27,7 @@ REPOSITORY = Path(__file__).parents[4]
 
 
 @contextmanager
-def doomed_server(*texts: str) -> Iterator[subprocess.Popen[bytes]]:
+def doomed_server(*texts: str) -> Generator[subprocess.Popen[bytes]]:
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     with subprocess.Popen([sys.executable, DOOMED_SERVER, *texts], env=environment) as server:
         try:
@@ -93,6 +92,7 @@ async def test_a_guard_that_was_killed_is_replaced(
     processes: SystemProcesses, script: Script, signpost: Signpost, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The next command starts another, which learns of what runs already."""
+    sleeper = 0
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(processes.run, script(f"echo $$ > {signpost.path}; sleep 60"))
@@ -129,6 +129,20 @@ async def test_a_dropped_group_is_left_alone_and_an_added_one_is_not() -> None:
         for sleeper in sleepers:
             sleeper.kill()
             sleeper.wait()
+
+
+async def test_the_next_guard_knows_what_the_last_one_knew() -> None:
+    guard = OrphanGuard()
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as sleeper:
+        guard.start()
+        guard.add(sleeper.pid)
+        (script,) = guards_of(os.getpid())
+        os.kill(script.pid, signal.SIGKILL)
+        with anyio.fail_after(5):
+            await wait_until_gone(script.pid)
+            guard.start()
+            await to_thread.run_sync(guard.close)
+            assert await to_thread.run_sync(sleeper.wait) == -signal.SIGTERM
 
 
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")

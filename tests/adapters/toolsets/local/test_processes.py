@@ -6,15 +6,16 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
 import pytest
-from tests.adapters.toolsets.local.conftest import MakeProgram, Script
 
 from jp_lsp.ports.process import Exited, Output, SpawnError, TimedOut
 from jp_lsp.toolsets.process import SystemProcesses
-from tests.support.processes import Signpost, is_alive, wait_until_gone
+from tests.support.processes import MakeProgram, Script, Signpost, is_alive, living, wait_until_gone
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="POSIX")]
 
@@ -29,6 +30,17 @@ print(json.dumps({
 NASTY = ("; rm -rf .", "$(id)", "a b", "", "'\"", "ä\n😀", "--", "*")
 
 
+@contextmanager
+def as_standard_input(descriptor: int) -> Generator[None]:
+    ours = os.dup(0)
+    os.dup2(descriptor, 0)
+    try:
+        yield
+    finally:
+        os.dup2(ours, 0)
+        os.close(ours)
+
+
 def output(text: str) -> Output:
     return Output(text.encode(), len(text.encode()))
 
@@ -39,7 +51,8 @@ async def test_what_a_program_sees(
 ) -> None:
     """Its arguments and no shell, nothing on standard input, its folder, our environment, no terminal."""
     monkeypatch.setenv("ONE", "1")
-    with open(tmp_path / "wire", "wb") as wire:
+    (tmp_path / "wire").write_text("what the editor writes", "utf-8")
+    with open(tmp_path / "wire", "rb") as wire, as_standard_input(wire.fileno()):
         os.set_inheritable(wire.fileno(), True)
 
         end = await processes.run(program(sys.executable, "-c", LOOK_AROUND, *NASTY))
@@ -231,15 +244,14 @@ async def cancelled_once_ready(
     processes: SystemProcesses, made: Script, text: str, signpost: Signpost
 ) -> tuple[str, float]:
     """Run shell text until it writes to the signpost, then cancel; give what it wrote and how long that took."""
-    said, took = "", 0.0
+    said, start = "", 0.0
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(processes.run, made(text))
             said = await signpost.wait()
             start = time.monotonic()
             tasks.cancel_scope.cancel()
-        took = time.monotonic() - start
-    return said, took
+    return said, time.monotonic() - start
 
 
 @pytest.mark.requirement("R147", "R172", "R208", "S12")
@@ -315,3 +327,14 @@ async def test_one_of_several_can_be_cancelled_or_all(
             assert ended == ["one"]
             tasks.cancel_scope.cancel()
     assert ended == ["one", "other"]
+
+
+async def test_what_was_cancelled_before_it_began_is_not_started(
+    processes: SystemProcesses, script: Script, tmp_path: Path
+) -> None:
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await processes.run(script(f"touch {tmp_path}/started"))
+    assert scope.cancelled_caught
+    assert [one.command for one in living() if one.parent == os.getpid() and "guard" in one.command] == []
+    assert list(tmp_path.iterdir()) == []
