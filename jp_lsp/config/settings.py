@@ -116,6 +116,17 @@ class WorkspaceSettings:
         _refuse_errors((*sources.problems, *folded.problems))
         return options.optional_text(folded.tree, "conversation", "default_id")
 
+    def lock_timeout(self, overrides: Sequence[str]) -> float:
+        """Read how long to wait for a conversation that another program holds, in seconds.
+
+        Raises:
+            Refusal: the configuration is invalid.
+        """
+        sources = self._sources(overrides, None)
+        folded = fold(sources.ordered(self._order))
+        _refuse_errors((*sources.problems, *folded.problems))
+        return options.lock_timeout(folded.tree)
+
     def resolve(self, overrides: Sequence[str], conversation: ConversationStream | None) -> QuerySettings:
         """Merge all layers; `overrides` are `--cfg` expressions, `conversation` an existing one.
 

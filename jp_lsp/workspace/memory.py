@@ -48,6 +48,7 @@ class MemoryStore:
     failing_saves: Mapping[int, str] = field(default_factory=lambda: {})
     stored: dict[ConversationId, StoredConversation] = field(default_factory=lambda: {})
     drafts: dict[ConversationId, str] = field(default_factory=lambda: {})
+    decisions: dict[ConversationId, JsonObject] = field(default_factory=lambda: {})
     recovery: dict[str, StoredConversation] = field(default_factory=lambda: {})
     held: set[ConversationId] = field(default_factory=lambda: set())
     save_count: int = 0
@@ -153,6 +154,14 @@ class MemoryConversation:
         if self.is_made_here:
             self.store.stored.pop(self.id, None)
             self._known = None
+
+    async def remembered(self) -> JsonObject:
+        """Give what was kept."""
+        return self.store.decisions.get(self.id, {})
+
+    async def keep_remembered(self, decisions: JsonObject) -> None:
+        """Keep it."""
+        self.store.decisions[self.id] = decisions
 
     async def keep_draft(self, text: str) -> None:
         """Keep a text that was not sent."""

@@ -4,6 +4,7 @@ What a save writes is put together at the moment of the call; the writing happen
 one save after the other. A save of an unchanged stream touches nothing.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,7 @@ from anyio import to_thread
 
 from jp_lsp.conversation.directory_name import directory_name
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.store import StoreError
@@ -21,8 +23,11 @@ from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX
 from jp_lsp.workspace.draft import Drafts
 from jp_lsp.workspace.folders import MANAGED, Root
 from jp_lsp.workspace.lock import Lock
+from jp_lsp.workspace.remembered import Remembered
 from jp_lsp.workspace.trash import move_to_trash
 from jp_lsp.workspace.writing import ConflictError, ConversationWriter, MetadataChange, Snapshot, write_copy
+
+_log = logging.getLogger(__name__)
 
 ACTIVATION_INTERVAL = 5.0
 """Seconds for which a recorded activation is new enough; saves in between leave the metadata alone."""
@@ -54,6 +59,7 @@ class DiskConversation:
         self._pending = MetadataChange()
         self._recovery: Path | None = None
         self._drafts = Drafts(writer.roots)
+        self._remembered = Remembered(writer.roots)
         self._one_at_a_time = anyio.Lock()
 
     @property
@@ -108,6 +114,18 @@ class DiskConversation:
             self._is_on_disk = False
             self._saved_revision = None
             self._activated_at = None
+
+    async def remembered(self) -> JsonObject:
+        """Give what the user decided about tools for this conversation."""
+        return await to_thread.run_sync(self._remembered.read, self.id)
+
+    async def keep_remembered(self, decisions: JsonObject) -> None:
+        """Keep it; a failure is logged and changes nothing else."""
+        async with self._one_at_a_time:
+            try:
+                await to_thread.run_sync(self._remembered.write, self.id, decisions)
+            except OSError as error:
+                _log.warning("what is remembered of %s was not stored: %s", self.id, error)
 
     async def keep_draft(self, text: str) -> None:
         """Keep a text that was not sent."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.ports.store import StoreError
 
@@ -29,6 +30,13 @@ class UnsavedConversation:
 
     async def discard(self) -> None:
         """Do nothing; nothing was written."""
+
+    async def remembered(self) -> JsonObject:
+        """Give nothing: what is decided here holds as long as the query."""
+        return {}
+
+    async def keep_remembered(self, decisions: JsonObject) -> None:
+        """Do nothing."""
 
     async def keep_draft(self, text: str) -> None:
         """Do nothing; the text comes back with the result."""
