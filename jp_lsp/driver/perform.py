@@ -163,7 +163,7 @@ class Performer:
             self._preparation = preparation
             around = preparation.around
             self._tools = ToolRuns(
-                around.toolbox,
+                preparation.toolset,
                 preparation.conversation.id,
                 around.workspace_id,
                 around.root,

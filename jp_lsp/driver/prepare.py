@@ -13,6 +13,7 @@ import anyio
 from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.thread import Section
+from jp_lsp.driver.live_questions import FrontendQuestions
 from jp_lsp.driver.remembered import from_remembered
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
@@ -21,7 +22,7 @@ from jp_lsp.ports.providers import Providers
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings, SettingsSource, StreamGuards
 from jp_lsp.ports.store import ConversationStore, OpenConversation
-from jp_lsp.ports.toolset import Toolbox
+from jp_lsp.ports.toolset import Toolbox, Toolset
 from jp_lsp.tools.definition import ToolDefinition
 from jp_lsp.tools.memory import MemoryLayer, ToolMemory
 from jp_lsp.turn.inputs import PreparedTurn
@@ -57,6 +58,7 @@ class Preparation:
     turn: PreparedTurn
     conversation: OpenConversation
     parts: CycleParts
+    toolset: Toolset
     warnings: tuple[str, ...]
     around: "Surroundings"
 
@@ -120,7 +122,8 @@ async def prepare(
         if query.title is not None:
             conversation.set_title(query.title or None)
         details = await _model_details(provider, settings.model)
-        offer = await around.toolbox.offer(settings.tools, root=around.root)
+        questions = FrontendQuestions(frontend, can_prompt=frontend.can_prompt and query.interactive)
+        toolset = await around.toolbox.offer(settings.tools, settings.mcp_servers, around.root, questions)
         memory = ToolMemory(around.session_memory, from_remembered(await conversation.remembered()))
         frontend.configure(
             settings.display,
@@ -137,7 +140,7 @@ async def prepare(
             is_new=conversation.is_new,
             config_delta=delta,
             tool_choice=query.tool_choice or settings.tool_choice,
-            tools=offer.tools,
+            tools=toolset.tools,
             memory=memory,
             is_resumed=query.resume,
         )
@@ -146,6 +149,7 @@ async def prepare(
             with anyio.CancelScope(shield=True):
                 await conversation.release()
         raise
+    dropped = (f"Tool {name} is not offered: {reason}" for name, reason in toolset.dropped.items())
     parts = CycleParts(
         provider,
         details,
@@ -153,9 +157,9 @@ async def prepare(
         settings.guards,
         settings.system_prompt,
         settings.sections,
-        tuple(spec.definition for spec in offer.tools.values()),
+        tuple(spec.definition for spec in toolset.tools.values()),
     )
-    return Preparation(turn, conversation, parts, (*settings.warnings, *offer.notices), around)
+    return Preparation(turn, conversation, parts, toolset, (*settings.warnings, *dropped), around)
 
 
 def _options(query: Query, settings: QuerySettings, frontend: Frontend) -> TurnOptions:

@@ -7,7 +7,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from jp_lsp.conversation.ids import CallId, ConversationId
-from jp_lsp.ports.toolset import FormatFailed, Toolbox, ToolRun
+from jp_lsp.ports.toolset import FormatFailed, ToolRun, Toolset
 from jp_lsp.tools.actions import FormatArguments, RunPass
 from jp_lsp.turn.inputs import (
     ArgumentsFormatted,
@@ -25,7 +25,7 @@ class ToolRuns:
     """The passes that are under way.
 
     Args:
-        toolbox: runs tools.
+        toolset: runs tools.
         conversation: what a tool is told it works for.
         workspace_id: likewise.
         root: the workspace's folder, where tools run.
@@ -35,14 +35,14 @@ class ToolRuns:
 
     def __init__(
         self,
-        toolbox: Toolbox,
+        toolset: Toolset,
         conversation: ConversationId,
         workspace_id: str,
         root: str,
         post: Callable[[Input], None],
         tasks: TaskGroup,
     ) -> None:
-        self._toolbox = toolbox
+        self._toolset = toolset
         self._conversation = conversation
         self._workspace_id = workspace_id
         self._root = root
@@ -81,7 +81,7 @@ class ToolRuns:
         ended: ToolFinished | ToolCrashed | None = None
         with scope:
             try:
-                outcome = await self._toolbox.run(run, _Observer(call, self._post))
+                outcome = await self._toolset.run(run, _Observer(call, self._post))
                 ended = ToolFinished(call, action.pass_number, outcome)
             except Exception as error:
                 _log.exception("a tool broke in our hands")
@@ -96,7 +96,7 @@ class ToolRuns:
             action.call, action.spec, action.arguments, {}, self._conversation, self._workspace_id, self._root
         )
         try:
-            text = await self._toolbox.format_arguments(run)
+            text = await self._toolset.format_arguments(run)
         except FormatFailed as error:
             self._post(ArgumentsFormatted(action.call, "", str(error)))
         except Exception as error:

@@ -6,6 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from jp_lsp.conversation.ids import CallId, ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.ports.mcp import McpServerConfig
 from jp_lsp.tools.outcome import ToolOutcome, ToolQuestion
 from jp_lsp.tools.spec import ToolSpec
 
@@ -71,15 +72,17 @@ class FormatFailed(Exception):
     """A formatter command failed; the text says why. The tool must not run."""
 
 
-class Toolbox(Protocol):
-    """All tools of a workspace, whatever their source."""
+class Toolset(Protocol):
+    """The tools of one turn, whatever their source."""
 
-    async def offer(self, specs: Sequence[ToolSpec], *, root: str) -> "Offer":
-        """Find out which of the configured tools can be offered now; starts the servers that they need.
+    @property
+    def tools(self) -> Mapping[str, ToolSpec]:
+        """What is offered, by the name that the model uses."""
+        ...
 
-        Raises:
-            Refusal: a tool server that the query cannot do without did not start.
-        """
+    @property
+    def dropped(self) -> Mapping[str, str]:
+        """Why tools that were asked for are not offered, by name."""
         ...
 
     async def run(self, run: ToolRun, observer: RunObserver) -> ToolOutcome:
@@ -95,9 +98,25 @@ class Toolbox(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """The tools of a turn, by the name that the model uses; `notices` are sentences for the user."""
+class Toolbox(Protocol):
+    """All sources of tools of a workspace."""
 
-    tools: Mapping[str, ToolSpec]
-    notices: tuple[str, ...] = ()
+    async def offer(
+        self,
+        specs: Sequence[ToolSpec],
+        servers: Mapping[str, McpServerConfig],
+        root: str,
+        questions: LiveQuestions,
+    ) -> Toolset:
+        """Find out which of the configured tools can be had now; starts the servers that they need.
+
+        Args:
+            specs: the tools that are wanted.
+            servers: the MCP servers that the query knows, by name.
+            root: the absolute path of the workspace folder.
+            questions: whom questions go to that a tool asks while it runs.
+
+        Raises:
+            Refusal: a tool server that the query cannot do without did not start.
+        """
+        ...

@@ -7,6 +7,7 @@ choice stands first.
 import json
 from typing import assert_never
 
+from jp_lsp.conversation.ids import CallId
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.tools import call as topics
 from jp_lsp.tools.call import Call, Topic
@@ -81,7 +82,7 @@ def question_about(
         case topics.AskRunModeScope() | topics.AskResultModeScope():
             return ask("pick", "For how long?", MODE_SCOPE_CHOICES)
         case topics.AskQuestion(question):
-            return _tool_question(call, question, id, problem)
+            return ask_tool_question(call.name, call.id, question, id, problem)
         case topics.AskAnswerScope():
             return ask("pick", "Remember the answer for how long?", SCOPE_CHOICES)
         case topics.AskResult():
@@ -127,8 +128,11 @@ def fits(question: ToolQuestion, answer: JsonValue) -> bool:
             assert_never(question.kind)
 
 
-def _tool_question(call: Call, question: ToolQuestion, id: DecisionId, problem: str | None) -> Decision:
-    message = f"{call.name}: {question.text}" + (f" ({problem})" if problem else "")
+def ask_tool_question(
+    tool: str, call: CallId, question: ToolQuestion, id: DecisionId, problem: str | None = None
+) -> Decision:
+    """Build the question that a tool asks."""
+    message = f"{tool}: {question.text}" + (f" ({problem})" if problem else "")
     default = question.default if fits(question, question.default) else None
     match question.kind:
         case "boolean":
@@ -138,14 +142,14 @@ def _tool_question(call: Call, question: ToolQuestion, id: DecisionId, problem: 
                 choices += tuple(
                     Choice(choice.id + REMEMBER, f"{choice.title}, and remember...") for choice in (yes, no)
                 )
-            return Decision(id, "pick", message, choices, detail=question.context, call_id=call.id)
+            return Decision(id, "pick", message, choices, detail=question.context, call_id=call)
         case "select":
             options = tuple(_marked(Choice(option, option), option == default) for option in question.options)
-            return Decision(id, "pick", message, options, detail=question.context, call_id=call.id)
+            return Decision(id, "pick", message, options, detail=question.context, call_id=call)
         case "text" | "secret":
             value = default if isinstance(default, str) and question.kind == "text" else None
             kind: DecisionKind = "secret" if question.kind == "secret" else "text"
-            return Decision(id, kind, message, (), question.context, value, call_id=call.id)
+            return Decision(id, kind, message, (), question.context, value, call_id=call)
         case _:
             assert_never(question.kind)
 

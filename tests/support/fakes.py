@@ -10,8 +10,10 @@ from jp_lsp.driver.prepare import Surroundings
 from jp_lsp.ports.provider import ModelId, Provider
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
+from jp_lsp.tools.memory import MemoryLayer
 from jp_lsp.workspace.memory import MemoryStore
 from tests.support.clock import FakeClock
+from tests.support.fake_toolbox import FakeToolbox
 from tests.support.turns import summary
 
 
@@ -65,7 +67,17 @@ def surroundings(
     store: MemoryStore,
     clock: FakeClock,
     settings: FakeSettings | None = None,
+    toolbox: FakeToolbox | None = None,
 ) -> Callable[[], Surroundings]:
     """Plug fakes together as `app` plugs real parts."""
-    around = Surroundings(store, settings or FakeSettings(), FakeProviders(provider), clock)
+    around = Surroundings(
+        store,
+        settings or FakeSettings(),
+        FakeProviders(provider),
+        clock,
+        toolbox or FakeToolbox(),
+        MemoryLayer(),
+        "ws",
+        "/project",
+    )
     return lambda: around

@@ -1,0 +1,61 @@
+"""Questions that a tool asks while it runs, put to whoever watches the query."""
+
+import itertools
+from dataclasses import replace
+
+import anyio
+
+from jp_lsp.ports.frontend import Frontend
+from jp_lsp.ports.toolset import NoReply, Reply, ToolRun
+from jp_lsp.tools.decision import DecisionId
+from jp_lsp.tools.outcome import ToolQuestion
+from jp_lsp.tools.questions import ask_tool_question, read_answer
+from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
+
+
+class FrontendQuestions:
+    """`ports.toolset.LiveQuestions` for one query. Where nobody can be asked, questions count as closed.
+
+    Args:
+        frontend: asks.
+        can_prompt: whether it may be asked.
+    """
+
+    def __init__(self, frontend: Frontend, *, can_prompt: bool) -> None:
+        self._frontend = frontend
+        self._can_prompt = can_prompt
+        self._numbers = itertools.count(1)
+
+    async def ask(self, run: ToolRun, question: ToolQuestion) -> Reply | NoReply:
+        """Wait for the answer; one that does not fit is asked for again. Cancelling withdraws the question."""
+        if not self._can_prompt:
+            return "dismissed"
+        asked = replace(question, is_remembered=False)
+        problem = None
+        while True:
+            id = DecisionId(f"{run.call}-asks-{next(self._numbers)}")
+            match await self._wait(id, run, asked, problem):
+                case Answered(_, choice, text):
+                    if (value := read_answer(asked, choice, text)) is not None:
+                        return Reply(value[0])
+                    problem = "that was none of the answers"
+                case Dismissed() | AskFailed():
+                    return "dismissed"
+
+    async def _wait(
+        self, id: DecisionId, run: ToolRun, question: ToolQuestion, problem: str | None
+    ) -> Answered | Dismissed | AskFailed:
+        came = anyio.Event()
+        answers: list[Answered | Dismissed | AskFailed] = []
+
+        def take(answer: Answered | Dismissed | AskFailed) -> None:
+            answers.append(answer)
+            came.set()
+
+        self._frontend.ask(ask_tool_question(run.tool.name, run.call, question, id, problem), take)
+        try:
+            await came.wait()
+        finally:
+            if not answers:
+                self._frontend.withdraw(id, "withdrawn")
+        return answers[0]
