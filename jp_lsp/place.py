@@ -93,6 +93,11 @@ class Place:
             self.user_data, self._server.local.model_path, self._server.local.threads
         )
         self._vendors = Vendors(environ, self._make_local)
+        self._guard = OrphanGuard()
+        self._processes = SystemProcesses(self._guard)
+        self._mcp_servers = McpServers(environ)
+        self._toolbox = WorkspaceToolbox(LocalExecutor(self._processes), self._mcp_servers)
+        self._session_memory = MemoryLayer()
         self._opened: tuple[Path, Roots, DiskStore, WorkspaceSettings] | None = None
 
     def surroundings(self) -> Surroundings:
@@ -101,8 +106,17 @@ class Place:
         Raises:
             Refusal: there is no folder, or it cannot be a workspace.
         """
-        _, _, store, settings = self._open()
-        return Surroundings(store, settings, self._vendors, self._clock)
+        root, _, store, settings = self._open()
+        return Surroundings(
+            store,
+            settings,
+            self._vendors,
+            self._clock,
+            self._toolbox,
+            self._session_memory,
+            read_workspace_id(root / STORAGE_FOLDER) or "",
+            str(root),
+        )
 
     async def conversations(self) -> Sequence[ListedConversation]:
         """List the live conversations, last activated first."""
@@ -139,8 +153,12 @@ class Place:
         return notices
 
     async def aclose(self) -> None:
-        """Close connections and end the embedded model."""
-        await self._vendors.aclose()
+        """Close connections, and end the embedded model and all that tools started."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._vendors.aclose)
+            tasks.start_soon(self._mcp_servers.aclose)
+            tasks.start_soon(self._processes.aclose)
+        self._guard.close()
 
     def _open(self) -> tuple[Path, Roots, DiskStore, WorkspaceSettings]:
         if self._opened is None:
