@@ -19,11 +19,23 @@ from jp_lsp.ports.refusal import Refusal
 from jp_lsp.providers.local.settings import SMALL_MODEL_NOTICE, LocalModelSettings, default_model
 from jp_lsp.providers.registry import ClosingProvider, ProviderRegistry
 from jp_lsp.server.workplace import ClientPlace, ListedConversation, StoredConversation
+from jp_lsp.tools.memory import MemoryLayer
+from jp_lsp.toolsets.local import LocalExecutor
+from jp_lsp.toolsets.mcp.servers import McpServers
+from jp_lsp.toolsets.orphan_guard import OrphanGuard
+from jp_lsp.toolsets.process import SystemProcesses
+from jp_lsp.toolsets.toolbox import WorkspaceToolbox
 from jp_lsp.turn.inputs import Instant
 from jp_lsp.turn.outcome import Notice
 from jp_lsp.workspace.atomic import make_folder, write_file
 from jp_lsp.workspace.init import initialise
-from jp_lsp.workspace.locate import find_workspace, user_config_folder, user_data_folder
+from jp_lsp.workspace.locate import (
+    STORAGE_FOLDER,
+    find_workspace,
+    read_workspace_id,
+    user_config_folder,
+    user_data_folder,
+)
 from jp_lsp.workspace.paths import Roots, WorkspaceError, open_roots
 from jp_lsp.workspace.store import DiskStore
 
