@@ -1,8 +1,9 @@
 """A client's workspace, plugged together from real parts: the one place where store, settings and vendors meet."""
 
+import logging
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import anyio
@@ -11,6 +12,7 @@ from anyio import to_thread
 from jp_lsp.config.server_settings import ServerSettings, read_server_settings
 from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.incomplete import incomplete_turn
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.prepare import Surroundings
 from jp_lsp.ports.provider import ModelId, Provider
@@ -26,6 +28,7 @@ from jp_lsp.toolsets.orphan_guard import OrphanGuard
 from jp_lsp.toolsets.process import SystemProcesses
 from jp_lsp.toolsets.toolbox import WorkspaceToolbox
 from jp_lsp.turn.inputs import Instant
+from jp_lsp.turn.listing import ListedCall, UnfinishedTurn
 from jp_lsp.turn.outcome import Notice
 from jp_lsp.workspace.atomic import make_folder, write_file
 from jp_lsp.workspace.init import initialise
@@ -38,6 +41,12 @@ from jp_lsp.workspace.locate import (
 )
 from jp_lsp.workspace.paths import Roots, WorkspaceError, open_roots
 from jp_lsp.workspace.store import DiskStore
+
+
+_log = logging.getLogger(__name__)
+
+LOOKED_AT_FOR_UNFINISHED = 20
+"""So many conversations, the latest first, are searched for turns that were cut off."""
 
 
 class SystemClock:
@@ -136,6 +145,30 @@ class Place:
         summaries = await store.summaries()
         listed = [ListedConversation(item.id, item.title, item.last_activated_at) for item in summaries]
         return sorted(listed, key=lambda item: item.last_activated_at or Timestamp(0), reverse=True)
+
+    async def unfinished(self, running: Collection[ConversationId]) -> Sequence[UnfinishedTurn]:
+        """List turns that were cut off, of the conversations that were activated last.
+
+        Raises:
+            Refusal: there is no workspace.
+        """
+        _, _, store, _ = self._open()
+        found: list[UnfinishedTurn] = []
+        for listed in (await self.conversations())[:LOOKED_AT_FOR_UNFINISHED]:
+            if listed.id in running:
+                continue
+            try:
+                stream = (await store.copy(listed.id)).stream
+            except Refusal as error:
+                _log.info("not looked at for unfinished turns: %s", error)
+                continue
+            if (turn := incomplete_turn(stream)) is not None:
+                calls = tuple(
+                    ListedCall(call.id, call.name, "completed" if is_answered else "pending")
+                    for call, is_answered in turn.calls
+                )
+                found.append(UnfinishedTurn(listed.id, turn.index, calls, turn.inquiries))
+        return found
 
     async def read(self, conversation: ConversationId) -> StoredConversation:
         """Load a conversation to look at.

@@ -12,6 +12,7 @@ import anyio
 
 from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.incomplete import incomplete_turn
 from jp_lsp.conversation.thread import Section
 from jp_lsp.driver.live_questions import FrontendQuestions
 from jp_lsp.driver.remembered import from_remembered
@@ -119,6 +120,8 @@ async def prepare(
             settings = around.settings.resolve(query.overrides, conversation.stream)
             provider = around.providers.get(settings.model, settings.providers)
             delta = around.settings.delta(conversation.stream, settings)
+        if query.resume and incomplete_turn(conversation.stream) is None:
+            raise Refusal("invalid_params", f"Conversation {conversation.id} has no unfinished turn to resume.")
         if query.title is not None:
             conversation.set_title(query.title or None)
         details = await _model_details(provider, settings.model)

@@ -1,6 +1,6 @@
 """What the server edge needs of a workspace, plugged together by `app` for each client."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,6 +9,7 @@ from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.prepare import Surroundings
 from jp_lsp.ports.settings import QuerySettings
+from jp_lsp.turn.listing import UnfinishedTurn
 from jp_lsp.turn.outcome import Notice
 
 
@@ -51,6 +52,10 @@ class Workplace(Protocol):
         Raises:
             Refusal: there is no such conversation, or it cannot be read.
         """
+        ...
+
+    async def unfinished(self, running: Collection[ConversationId]) -> Sequence[UnfinishedTurn]:
+        """List turns that were cut off, of the conversations that were activated last and do not run now."""
         ...
 
     async def keep_scratch(self, name: str, text: str) -> str:

@@ -121,8 +121,8 @@ def answer(session: Session, params: AnswerParams) -> None:
     session.prompts.answer(params)
 
 
-def list_turns(session: Session, params: TurnListParams) -> JsonObject:
-    """List what runs, with its open questions."""
+async def list_turns(session: Session, params: TurnListParams) -> JsonObject:
+    """List what runs, with its open questions, and what was cut off and can be resumed."""
     running = session.host.running
     active = [
         ActiveTurn(
@@ -133,7 +133,13 @@ def list_turns(session: Session, params: TurnListParams) -> JsonObject:
         )
         for runner in running
     ]
-    return to_wire.turn_list(active, ())
+    try:
+        unfinished = await session.workplace.unfinished(
+            [turn.conversation for turn in active if turn.conversation is not None]
+        )
+    except Refusal:  # where there is no workspace, nothing was cut off
+        unfinished = ()
+    return to_wire.turn_list(active, unfinished)
 
 
 def cancel_progress(session: Session, token: int | str) -> None:
