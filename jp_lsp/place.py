@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from jp_lsp.config.server_settings import ServerSettings, read_server_settings
+from jp_lsp.config.server_settings import PromptSettings, ServerSettings, read_server_settings
 from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.incomplete import incomplete_turn
@@ -31,6 +31,7 @@ from jp_lsp.turn.inputs import Instant
 from jp_lsp.turn.listing import ListedCall, UnfinishedTurn
 from jp_lsp.turn.outcome import Notice
 from jp_lsp.workspace.atomic import make_folder, write_file
+from jp_lsp.workspace.draft import Drafts
 from jp_lsp.workspace.init import initialise
 from jp_lsp.workspace.locate import (
     STORAGE_FOLDER,
@@ -40,8 +41,9 @@ from jp_lsp.workspace.locate import (
     user_data_folder,
 )
 from jp_lsp.workspace.paths import Roots, WorkspaceError, open_roots
+from jp_lsp.workspace.scratch import ScratchFolder
 from jp_lsp.workspace.store import DiskStore
-
+from jp_lsp.workspace.trust import TRUST_FILE, DiskTrustStore
 
 _log = logging.getLogger(__name__)
 
@@ -117,9 +119,10 @@ class Place:
         self._guard = OrphanGuard()
         self._processes = SystemProcesses(self._guard)
         self._mcp_servers = McpServers(environ)
-        self._toolbox = WorkspaceToolbox(LocalExecutor(self._processes), self._mcp_servers)
+        self._toolbox = WorkspaceToolbox(LocalExecutor(self._processes), self._mcp_servers, client.documents)
         self._session_memory = MemoryLayer()
         self._opened: tuple[Path, Roots, DiskStore, WorkspaceSettings] | None = None
+        self._trust: DiskTrustStore | None = None
 
     def surroundings(self) -> Surroundings:
         """Give the parts of a query; makes a workspace in the client's folder if there is none.
@@ -127,13 +130,15 @@ class Place:
         Raises:
             Refusal: there is no folder, or it cannot be a workspace.
         """
-        root, _, store, settings = self._open()
+        root, roots, store, settings = self._open()
+        trust = self._trust = self._trust or DiskTrustStore(roots.private / TRUST_FILE, root)
         return Surroundings(
             store,
             settings,
             self._vendors,
             self._clock,
             self._toolbox,
+            trust,
             self._session_memory,
             read_workspace_id(root / STORAGE_FOLDER) or "",
             str(root),
@@ -191,6 +196,36 @@ class Place:
 
         await to_thread.run_sync(write)
         return path.as_uri()
+
+    @property
+    def prompt_settings(self) -> PromptSettings:
+        """How the user wants to be asked."""
+        return self._server.prompt
+
+    def scratch(self) -> ScratchFolder:
+        """Give the place for texts that the user writes in the editor.
+
+        Raises:
+            Refusal: there is no workspace.
+        """
+        _, roots, _, _ = self._open()
+        return ScratchFolder(roots.private / "scratch")
+
+    async def keep_draft(self, conversation: ConversationId, text: str) -> None:
+        """Keep a text that the user did not send, behind a draft that is there already.
+
+        Raises:
+            Refusal: there is no workspace.
+            OSError: it could not be written.
+        """
+        _, roots, _, _ = self._open()
+        drafts = Drafts(roots)
+
+        def write() -> None:
+            present = drafts.read(conversation)
+            drafts.write(conversation, f"{present.rstrip()}\n\n{text}" if present else text)
+
+        await to_thread.run_sync(write)
 
     def take_notices(self) -> Sequence[Notice]:
         """Give what the user should know, once."""

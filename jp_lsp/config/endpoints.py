@@ -37,11 +37,13 @@ class UntrustedEndpoint:
     host: str
     origin: Origin
 
+    @property
+    def claim(self) -> str:
+        """What it would come to."""
+        return f"`{self.key}` is `{self.value}`, so your key and the conversation would go to `{self.host}`"
+
     def __str__(self) -> str:
-        return (
-            f"{self.origin}: `{self.key}` is `{self.value}`, so your key and the conversation would go to "
-            f"`{self.host}`"
-        )
+        return f"{self.origin}: {self.claim}"
 
 
 def untrusted_endpoints(

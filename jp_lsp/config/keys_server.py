@@ -5,7 +5,7 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 
 from jp_lsp.config.keys_providers import DEFAULT_STARTUP_TIMEOUT
-from jp_lsp.config.kind import FreeJson, Key, Kind, Leaf, Misfit, Table, map_of
+from jp_lsp.config.kind import Key, Kind, Leaf, Misfit, Table, Variant, map_of
 from jp_lsp.config.scalars import boolean, choice, real, text, whole
 from jp_lsp.config.value import Value
 from jp_lsp.conversation.json_value import JsonValue
@@ -48,7 +48,17 @@ def _read_path(raw: JsonValue) -> Value:
 
 
 _PATH = Leaf("a path", _read_path, _read_path)
-_DETACHED: Kind = FreeJson()
+_DETACHED_POLICY = choice("deny", "auto", "defaults", "defer")
+_DETACHED: Kind = Variant(
+    _DETACHED_POLICY,
+    _table(
+        {
+            "run": Key(_DETACHED_POLICY, "What happens to a call that needs approval."),
+            "deliver": Key(_DETACHED_POLICY, "What happens to a result that needs approval."),
+            "tool": Key(_DETACHED_POLICY, "What happens to a question of the tool."),
+        }
+    ),
+)
 
 SERVER_SCHEMA = _table(
     {
@@ -185,6 +195,9 @@ SERVER_SCHEMA = _table(
                                 ),
                                 "timeout_secs": Key(whole(), "Seconds that a call may take; 0 for no limit."),
                                 "size_threshold": Key(whole(), "Bytes of a result that are kept."),
+                                "exclusive_run": Key(
+                                    boolean(), "Whether a call waits until no other tool runs."
+                                ),
                             }
                         )
                     ),

@@ -6,12 +6,13 @@ from typing import cast
 
 from jp_lsp.config import duration
 from jp_lsp.config.server_settings import ServerSettings
+from jp_lsp.config.tool_style import default_style, tool_styles
 from jp_lsp.config.value import ABSENT, MergedList, Partial, Path, Value, entries_of, value_at
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.ports.provider import CachePolicy, Effort, EffortLevel, ModelId, ModelParameters, ReasoningWish
 from jp_lsp.ports.settings import StreamGuards
 from jp_lsp.render.options import DisplayOptions, ReasoningDisplay, ReasoningMode
-from jp_lsp.turn.options import InterruptOptions, RetryPolicy, StreamingAction
+from jp_lsp.turn.options import InterruptOptions, RetryPolicy, StreamingAction, ToolAction
 
 SHORT_CACHE_SECONDS = 300
 LONG_CACHE_SECONDS = 3600
@@ -97,6 +98,7 @@ def interrupt_options(tree: Partial, server: ServerSettings) -> InterruptOptions
     """Build what interrupts do; half of it is in `.jp` files, half in the server's settings."""
     return InterruptOptions(
         streaming=cast("StreamingAction", value_at(tree, ("interrupt", "streaming", "action"))),
+        tool_call=cast("ToolAction", value_at(tree, ("interrupt", "tool_call", "action"))),
         gap=server.interrupt.turn_action,
         on_dismiss=server.interrupt.on_dismiss,
         cooldown=float(cast("int", value_at(tree, ("interrupt", "escalation_cooldown_secs")))),
@@ -116,6 +118,8 @@ def display_options(tree: Partial, server: ServerSettings) -> DisplayOptions:
         granularity=server.render.granularity,
         show_tool_calls=value_at(tree, ("style", "tool_call", "show")) is True,
         control_sequences=server.render.control_sequences,
+        tools=tool_styles(tree),
+        default_tool=default_style(tree),
     )
 
 

@@ -17,9 +17,11 @@ from jp_lsp.config.rules import RULES, Violation, without_incomplete
 from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.trace import locate
 from jp_lsp.config.value import ABSENT, MergedList, Partial, Path, Value, entries_of, value_at, with_value
+from jp_lsp.tools.builtin import BUILTIN_TOOLS
 
 DEFAULT_RUN = "ask"
-_RUN: Path = ("conversation", "tools", TOOL_DEFAULTS_ENTRY, "run")
+_TOOLS: Path = ("conversation", "tools")
+_RUN: Path = (*_TOOLS, TOOL_DEFAULTS_ENTRY, "run")
 _SORTED: tuple[Path, ...] = (("assistant", "system_prompt_sections"), ("assistant", "instructions"))
 
 
@@ -40,7 +42,7 @@ def resolve(sources: Sequence[Source]) -> Resolved:
 
 def complete_configuration(folded: Partial) -> tuple[Partial, Sequence[Violation]]:
     """Fill, check and sort a tree that is folded already."""
-    tree = complete_table(SCHEMA, folded)
+    tree = _with_known_sources(complete_table(SCHEMA, folded))
     violations: list[Violation] = []
     if value_at(tree, _RUN) is ABSENT:
         tree = with_value(tree, _RUN, DEFAULT_RUN)
@@ -57,6 +59,14 @@ def complete_configuration(folded: Partial) -> tuple[Partial, Sequence[Violation
         violations.append(_unresolved(model))
         tree = with_value(tree, _owner(model.path), ABSENT)
     return sort_by_position(tree), violations
+
+
+def _with_known_sources(tree: Partial) -> Partial:
+    """Say where tools of ours come from, so that one line is enough to switch them on (query pipeline 7.4)."""
+    for name, tool in entries_of(value_at(tree, _TOOLS)).items():
+        if name in BUILTIN_TOOLS and "source" not in entries_of(tool):
+            tree = with_value(tree, (*_TOOLS, name, "source"), "builtin")
+    return tree
 
 
 def sort_by_position(tree: Partial) -> Partial:

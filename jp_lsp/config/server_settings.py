@@ -104,6 +104,7 @@ class ToolLimits:
     detached: JsonValue = None
     timeout_secs: int | None = None
     size_threshold: int | None = None
+    exclusive_run: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,4 +255,5 @@ def _tool_limits(tool: Partial) -> ToolLimits:
         cast("JsonValue", tool.get("detached")),
         cast("int | None", tool.get("timeout_secs")),
         cast("int | None", tool.get("size_threshold")),
+        cast("bool | None", tool.get("exclusive_run")),
     )

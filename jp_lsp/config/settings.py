@@ -4,7 +4,7 @@ Files are looked at anew for each query, so an edit holds from the next one on; 
 settings that never change. Nothing is remembered between queries but files that did not change.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -21,10 +21,13 @@ from jp_lsp.config.model_id import STORED_PROVIDER
 from jp_lsp.config.models import MAIN_MODEL
 from jp_lsp.config.problem import Problem, dotted, errors_in, refusal
 from jp_lsp.config.resolve import complete_configuration, resolve
+from jp_lsp.config.rules import Violation
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.snapshot import from_stored, to_stored, without_private
 from jp_lsp.config.stored import StoredChange, StoredSettings, read_stored, stored_layer
-from jp_lsp.config.trace import locate
+from jp_lsp.config.tools import TOOLS, ToolSettings, outdated, tool_settings
+from jp_lsp.config.trace import locate, narrowed
+from jp_lsp.config.trust import trust_hash, trust_items
 from jp_lsp.config.value import ABSENT, Partial, value_at, with_value
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
@@ -32,6 +35,7 @@ from jp_lsp.ports.provider import ModelId
 from jp_lsp.ports.providers import ProviderSettings
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
+from jp_lsp.ports.trust import TrustItem
 
 NO_MODEL = (
     "no model is set: run `jp-lsp local install` for the small built-in one, which needs no key, or set "
@@ -123,9 +127,9 @@ class WorkspaceSettings:
             Refusal: the configuration is invalid.
         """
         sources = self._sources(overrides, None)
-        folded = fold(sources.ordered(self._order))
-        _refuse_errors((*sources.problems, *folded.problems))
-        return options.lock_timeout(folded.tree)
+        resolved = resolve(sources.ordered(self._order))
+        _refuse_errors((*sources.problems, *resolved.problems))
+        return options.lock_timeout(resolved.tree)
 
     def resolve(self, overrides: Sequence[str], conversation: ConversationStream | None) -> QuerySettings:
         """Merge all layers; `overrides` are `--cfg` expressions, `conversation` an existing one.
@@ -142,7 +146,11 @@ class WorkspaceSettings:
         model = self._served_by(tree, ordered)
         connecting = in_order(sources.gathered.sources, self._order)
         strangers = self._strangers(connecting)
-        _refuse_stranger(model, strangers)
+        tools = tool_settings(tree, self._server, self._places.root, self._places.user_workspace_dir)
+        violations = (*tools.violations, *self._outdated(tools, sources))
+        problems = (*problems, *_located(violations, ordered, problems))
+        _refuse_errors(problems)
+        untrusted = self._untrusted(tree, ordered, strangers)
         partial, lost = self._to_store(tree, sources)
         return QuerySettings(
             model=model,
@@ -159,6 +167,14 @@ class WorkspaceSettings:
             lock_timeout=options.lock_timeout(tree),
             start_local=options.flag(tree, "conversation", "start_local"),
             providers=provider_settings(connecting, self._server, strangers),
+            tools=tools.offered,
+            idle_tools=tools.idle,
+            tool_choice=tools.choice,
+            mcp_servers=tools.servers,
+            untrusted=untrusted,
+            trust_hash=trust_hash(untrusted),
+            trust_policy=self._server.trust,
+            trusted_providers=provider_settings(connecting, self._server) if strangers else None,
             warnings=tuple(dict.fromkeys((*_warnings(problems), *map(_not_kept, lost)))),
         )
 
@@ -206,6 +222,19 @@ class WorkspaceSettings:
         if self._server.trust == "always":
             return ()
         return untrusted_endpoints(ordered, self._places.root, self._environ)
+
+    def _outdated(self, tools: ToolSettings, sources: _Sources) -> Iterator[Violation]:
+        if sources.stored is not None:
+            others = narrowed(in_order(sources.gathered.sources, self._order), TOOLS)
+            yield from outdated(tools.offered, fold(others).tree)
+
+    def _untrusted(
+        self, tree: Partial, ordered: Sequence[Source], strangers: Sequence[UntrustedEndpoint]
+    ) -> tuple[TrustItem, ...]:
+        """Give what the user must trust before it counts."""
+        if self._server.trust == "always":
+            return ()
+        return trust_items(tree, ordered, self._places.root, strangers)
 
     def _gather(self, overrides: Sequence[str]) -> Gathered:
         return gather(self._places, self._environ, overrides, self._cache)
@@ -258,15 +287,16 @@ def _changes(conversation: ConversationStream) -> Sequence[StoredChange]:
     return [change for _, change in conversation.config_deltas()]
 
 
-def _refuse_stranger(model: ModelId, untrusted: Sequence[UntrustedEndpoint]) -> None:
-    strangers = [found for found in untrusted if found.provider == model.provider]
-    if strangers:
-        text = (
-            f"{strangers[0]}. A workspace decides that only once it is trusted: set the server setting "
-            f"`trust` to `always`, or set `{strangers[0].key}` in your own configuration."
-        )
-        chain = tuple(str(stranger) for stranger in strangers)
-        raise Refusal("config_invalid", text, chain=chain, origin=str(strangers[0].origin))
+def _located(
+    violations: Sequence[Violation], sources: Sequence[Source], known: Sequence[Problem]
+) -> Iterator[Problem]:
+    """Give problems with the place of the key, or of the nearest table around it; none about a key twice."""
+    told = {problem.key for problem in known}
+    for violation in violations:
+        if (key := dotted(violation.path)) not in told:
+            prefixes = (violation.path[:end] for end in range(len(violation.path), 1, -1))
+            origin = next((found for prefix in prefixes if (found := locate(sources, prefix))), None)
+            yield Problem(key, violation.text, origin, violation.severity)
 
 
 def _refuse_errors(problems: Sequence[Problem]) -> None:

@@ -14,8 +14,10 @@ from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.incomplete import incomplete_turn
 from jp_lsp.conversation.thread import Section
-from jp_lsp.driver.live_questions import FrontendQuestions
+from jp_lsp.driver.audience import FrontendAudience
 from jp_lsp.driver.remembered import from_remembered
+from jp_lsp.driver.tool_choice import with_query_choice
+from jp_lsp.driver.trust import apply_trust, decide_trust
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.provider import ModelDetails, ModelId, ModelParameters, Provider, ProviderError
@@ -24,6 +26,8 @@ from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings, SettingsSource, StreamGuards
 from jp_lsp.ports.store import ConversationStore, OpenConversation
 from jp_lsp.ports.toolset import Toolbox, Toolset
+from jp_lsp.ports.trust import TrustStore
+from jp_lsp.tools.choice import ImpossibleChoice, require_declared
 from jp_lsp.tools.definition import ToolDefinition
 from jp_lsp.tools.memory import MemoryLayer, ToolMemory
 from jp_lsp.turn.inputs import PreparedTurn
@@ -73,6 +77,7 @@ class Surroundings:
     providers: Providers
     clock: Clock
     toolbox: Toolbox
+    trust: TrustStore
     session_memory: MemoryLayer
     workspace_id: str = ""
     root: str = ""
@@ -108,7 +113,6 @@ async def prepare(
     try:
         if wanted is None:
             settings = around.settings.resolve(query.overrides, None)
-            provider = around.providers.get(settings.model, settings.providers)
             conversation = await around.store.create(
                 settings.partial, local=settings.start_local, persist=query.persist
             )
@@ -118,16 +122,11 @@ async def prepare(
             reserve(wanted)
             conversation = await _open(wanted, query, around)
             settings = around.settings.resolve(query.overrides, conversation.stream)
-            provider = around.providers.get(settings.model, settings.providers)
             delta = around.settings.delta(conversation.stream, settings)
-        if query.resume and incomplete_turn(conversation.stream) is None:
-            raise Refusal("invalid_params", f"Conversation {conversation.id} has no unfinished turn to resume.")
+        if query.resume:
+            _require_unfinished(conversation)
         if query.title is not None:
             conversation.set_title(query.title or None)
-        details = await _model_details(provider, settings.model)
-        questions = FrontendQuestions(frontend, can_prompt=frontend.can_prompt and query.interactive)
-        toolset = await around.toolbox.offer(settings.tools, settings.mcp_servers, around.root, questions)
-        memory = ToolMemory(around.session_memory, from_remembered(await conversation.remembered()))
         frontend.configure(
             settings.display,
             conversation=conversation.id,
@@ -135,6 +134,11 @@ async def prepare(
             assistant=settings.assistant_name,
             user=settings.user_name,
         )
+        settings = await _with_trust(settings, query, around, frontend)
+        provider = around.providers.get(settings.model, settings.providers)
+        details = await _model_details(provider, settings.model)
+        toolset = await _offer_tools(settings, query, around, frontend)
+        memory = ToolMemory(around.session_memory, from_remembered(await conversation.remembered()))
         turn = PreparedTurn(
             conversation.id,
             conversation.stream,
@@ -142,7 +146,7 @@ async def prepare(
             _options(query, settings, frontend),
             is_new=conversation.is_new,
             config_delta=delta,
-            tool_choice=query.tool_choice or settings.tool_choice,
+            tool_choice=settings.tool_choice,
             tools=toolset.tools,
             memory=memory,
             is_resumed=query.resume,
@@ -163,6 +167,35 @@ async def prepare(
         tuple(spec.definition for spec in toolset.tools.values()),
     )
     return Preparation(turn, conversation, parts, toolset, (*settings.warnings, *dropped), around)
+
+
+def _require_unfinished(conversation: OpenConversation) -> None:
+    if incomplete_turn(conversation.stream) is None:
+        text = f"Conversation {conversation.id} has no unfinished turn to resume."
+        raise Refusal("invalid_params", text)
+
+
+async def _with_trust(
+    settings: QuerySettings, query: Query, around: Surroundings, frontend: Frontend
+) -> QuerySettings:
+    """Take out what the workspace defines and the user does not trust; what the query chose comes first."""
+    chosen = with_query_choice(settings, query.tool_choice)
+    is_trusted = await decide_trust(
+        chosen, around.trust, frontend, settings.trust_policy, is_interactive=query.interactive
+    )
+    return apply_trust(chosen, is_trusted=is_trusted)
+
+
+async def _offer_tools(
+    settings: QuerySettings, query: Query, around: Surroundings, frontend: Frontend
+) -> Toolset:
+    audience = FrontendAudience(frontend, can_prompt=frontend.can_prompt and query.interactive)
+    toolset = await around.toolbox.offer(settings.tools, settings.mcp_servers, around.root, audience)
+    try:
+        require_declared(settings.tool_choice, toolset.tools, toolset.dropped)
+    except ImpossibleChoice as problem:
+        raise Refusal("invalid_params", str(problem), origin="toolChoice") from None
+    return toolset
 
 
 def _options(query: Query, settings: QuerySettings, frontend: Frontend) -> TurnOptions:

@@ -144,17 +144,22 @@ def describe_changes(changes: Sequence[TrustChange], count: int) -> str:
     """List what the user is asked to trust; `count` is how many items there are in all."""
     is_first = len(changes) == count and all(change.is_new for change in changes)
     head = "This workspace wants to run:" if is_first else "Changed or new since you trusted this workspace:"
-    lines = [_describe(change) for change in changes[:_MOST_LISTED]]
-    if len(changes) > _MOST_LISTED:
-        lines.append(f"and {len(changes) - _MOST_LISTED} more")
+    groups: dict[tuple[TrustKind, str, bool], list[TrustItem]] = {}
+    for change in changes:
+        groups.setdefault((change.item.kind, change.item.text, change.is_new), []).append(change.item)
+    lines = [_describe(items, is_new=is_new) for (_, _, is_new), items in groups.items()]
+    if len(lines) > _MOST_LISTED:
+        lines = [*lines[:_MOST_LISTED], f"and {len(lines) - _MOST_LISTED} more"]
     return "\n".join([head, *(f"- {line}" for line in lines)])
 
 
-def _describe(change: TrustChange) -> str:
-    item = change.item
-    place = f" ({_plain(item.origin)})" if item.origin else ""
-    mark = "" if change.is_new else " changed"
-    return f"{_NOUNS[item.kind][0]} {_plain(item.name)}{mark}{place}: {_plain(item.text)}"
+def _describe(items: Sequence[TrustItem], *, is_new: bool) -> str:
+    """Describe items of one kind that come to the same, such as tools with one command."""
+    first = items[0]
+    names = [item.name for item in items if item.name != item.text]
+    what = _listed(names, *_NOUNS[first.kind]) if names else _NOUNS[first.kind][0]
+    place = f" ({_plain(first.origin)})" if first.origin and len(items) == 1 else ""
+    return f"{what}{'' if is_new else ' (changed)'}{place}: {_plain(first.text)}"
 
 
 def _plain(text: str) -> str:

@@ -7,8 +7,10 @@ from typing import Protocol
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.thread import Section
+from jp_lsp.ports.mcp import McpServerConfig
 from jp_lsp.ports.provider import ModelId, ModelParameters
 from jp_lsp.ports.providers import ProviderSettings
+from jp_lsp.ports.trust import TrustItem, TrustPolicy
 from jp_lsp.render.options import DisplayOptions
 from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.tools.spec import ToolSpec
@@ -29,6 +31,11 @@ class QuerySettings:
 
     `partial` is the complete resolved configuration as the conversation's files want it (1.8 of
     config-and-tools). `warnings` are sentences for the user.
+
+    `tools` are offered, `idle_tools` only when a query names one; those of MCP servers hold what the user
+    configured of them. `untrusted` is all that the workspace's files define and the user must trust first
+    (10.4): `driver.trust` asks and takes it out of the rest. `providers` are without it, `trusted_providers`
+    with it.
     """
 
     model: ModelId
@@ -46,7 +53,13 @@ class QuerySettings:
     start_local: bool = False
     providers: Mapping[str, ProviderSettings] = field(default_factory=lambda: {})
     tools: tuple[ToolSpec, ...] = ()
+    idle_tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice = "auto"
+    mcp_servers: Mapping[str, McpServerConfig] = field(default_factory=lambda: {})
+    untrusted: tuple[TrustItem, ...] = ()
+    trust_hash: str = ""
+    trust_policy: TrustPolicy = "ask"
+    trusted_providers: Mapping[str, ProviderSettings] | None = None
     warnings: tuple[str, ...] = field(default=())
 
 

@@ -68,6 +68,13 @@ class LiveQuestions(Protocol):
         ...
 
 
+class Audience(LiveQuestions, Protocol):
+    """Whoever watches the query."""
+
+    def tell(self, run: ToolRun, message: str) -> None:
+        """Show a message that a call brings, for people and not for the model."""
+
+
 class FormatFailed(Exception):
     """A formatter command failed; the text says why. The tool must not run."""
 
@@ -106,7 +113,7 @@ class Toolbox(Protocol):
         specs: Sequence[ToolSpec],
         servers: Mapping[str, McpServerConfig],
         root: str,
-        questions: LiveQuestions,
+        audience: Audience,
     ) -> Toolset:
         """Find out which of the configured tools can be had now; starts the servers that they need.
 
@@ -114,7 +121,7 @@ class Toolbox(Protocol):
             specs: the tools that are wanted.
             servers: the MCP servers that the query knows, by name.
             root: the absolute path of the workspace folder.
-            questions: whom questions go to that a tool asks while it runs.
+            audience: whom tools ask and tell something while they run.
 
         Raises:
             Refusal: a tool server that the query cannot do without did not start.

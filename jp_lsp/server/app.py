@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 
 from jp_lsp import __version__
+from jp_lsp.server.editor_documents import ClientDocuments
 from jp_lsp.server.lifecycle import ClosingReason
 from jp_lsp.server.wire import JpLanguageServer
 
@@ -82,6 +83,7 @@ class _Client:
         self._server = server
         self._make_workplace = make_workplace
         self._jitter = jitter
+        self._documents = ClientDocuments(server)
         self._session: Session | None = None
         self._serving: asyncio.Task[None] | None = None
         self._warming: asyncio.Future[None] | None = None
@@ -115,7 +117,9 @@ class _Client:
         if self._session is None:
             from jp_lsp.server.session import Session
 
-            self._session = Session(self._server.protocol, self._make_workplace, self._jitter)
+            self._session = Session(
+                self._server.protocol, self._make_workplace, self._jitter, self._documents
+            )
             self._serving = asyncio.get_running_loop().create_task(self._session.serve())
         return self._session
 

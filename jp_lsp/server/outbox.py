@@ -7,11 +7,12 @@ questions are `PromptBroker`'s; here they are tied together.
 import time
 from collections.abc import Callable
 
+from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.render.chunk import Chunk, PromptClosed, Structured
 from jp_lsp.render.options import DisplayOptions, Labels
 from jp_lsp.server.chunk_queue import ChunkQueue, Way
 from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire, prompt_open
-from jp_lsp.server.prompts import Answer, Closing
+from jp_lsp.server.prompts import Answer, Asker, Closing
 from jp_lsp.server.session import Session
 from jp_lsp.server.shown_to_chunks import ShownToChunks
 from jp_lsp.server.wire_error import ClientAnswerError
@@ -31,12 +32,16 @@ class Outbox:
         token: names the query.
         chunk_token: where chunks go as `$/progress`; without it they go as `jp/chunk` to clients that want
             them, else nowhere.
+        is_stored: whether the query leaves anything on disk.
     """
 
-    def __init__(self, session: Session, token: int | str, chunk_token: int | str | None) -> None:
+    def __init__(
+        self, session: Session, token: int | str, chunk_token: int | str | None, *, is_stored: bool
+    ) -> None:
         self._session = session
         self._token = token
         self._chunk_token = chunk_token
+        self._is_stored = is_stored
         self._conversation: str | None = None
         self._chunks = ShownToChunks(lambda: self._queue.next_seq, self._elapsed_ms)
         self._progress = WorkDoneProgress(session.protocol.notify_raw)
@@ -121,7 +126,8 @@ class Outbox:
 
     def ask(self, decision: Decision, answer: Callable[[Answer], None]) -> None:
         """Put a question in the client's queue."""
-        self._session.prompts.ask(decision, answer, self._prompt_shown, self._prompt_closed)
+        asker = Asker(answer, self._prompt_shown, self._prompt_closed, self._keep_unsent)
+        self._session.prompts.ask(decision, asker)
 
     def withdraw(self, decision: DecisionId, how: Closing) -> None:
         """Close a question."""
@@ -152,6 +158,11 @@ class Outbox:
 
     def _prompt_closed(self, decision: DecisionId, how: Closing) -> None:
         self._put([PromptClosed(decision, how)])
+
+    async def _keep_unsent(self, text: str) -> None:
+        """Keep what the user was writing when the question ended, with the conversation if that is stored."""
+        if self._conversation is not None and self._is_stored:
+            await self._session.workplace.keep_draft(ConversationId(self._conversation), text)
 
     def _elapsed_ms(self) -> int:
         return int((time.monotonic() - self._began) * 1000)

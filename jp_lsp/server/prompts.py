@@ -1,21 +1,24 @@
 """PromptBroker: the one visible question of a client, and those that wait behind it.
 
-A question goes out as `jp/prompt` where the client knows its kind, else as `window/showMessageRequest`,
-which every client knows. Whoever answers first counts: the prompt, an older notification that is still on
-the screen, or `jp/answer`. What comes after that is ignored (query pipeline 3.9, 4.5, 4.6).
+How a question goes out is decided by `PromptWays`: as `jp/prompt` where the client knows its kind, else as
+`window/showMessageRequest`, which every client knows, or as a document where a text is wanted. Whoever
+answers first counts: the prompt, an older notification that is still on the screen, or `jp/answer`. What
+comes after that is ignored (query pipeline 3.9, 4.5 to 4.7).
 """
 
 import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, assert_never
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.protocol.prompt import AnswerParams
 from jp_lsp.server import from_wire, to_wire
 from jp_lsp.server.message_request import MessageRequest, OtherLevel, UnknownAnswer, message_requests
+from jp_lsp.server.prompt_ways import PromptWays, Way
+from jp_lsp.server.text_documents import DocumentHost, Pending, Result, TextDocument, Watcher
 from jp_lsp.server.wire_error import METHOD_NOT_FOUND, ClientAnswerError
 from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
@@ -30,16 +33,20 @@ TOO_FAST = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class PromptWays:
-    """What the client can show.
+class Asker:
+    """Whoever asks a question.
 
     Attributes:
-        kinds: the kinds of `jp/prompt` that it knows.
-        max_actions: how many buttons it shows at once; `None` for all.
+        answer: gets the answer, once.
+        on_shown: is called when the question comes to the screen, perhaps again.
+        on_closed: is called for each question that was shown.
+        keep_unsent: keeps a text that the user had begun when the question ended first.
     """
 
-    kinds: frozenset[str] = frozenset()
-    max_actions: int | None = None
+    answer: Callable[[Answer], None]
+    on_shown: Callable[[Decision], None]
+    on_closed: Callable[[DecisionId, Closing], None]
+    keep_unsent: Callable[[str], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -47,11 +54,11 @@ class _Open:
     """A decision that nobody has answered yet."""
 
     decision: Decision
-    answer: Callable[[Answer], None]
-    on_shown: Callable[[Decision], None]
-    on_closed: Callable[[DecisionId, Closing], None]
+    asker: Asker
     was_shown: bool = False
-    unknown_answers: int = field(default=0)
+    unknown_answers: int = 0
+    request: Pending | None = None
+    document: TextDocument | None = None
 
 
 class PromptBroker:
@@ -61,18 +68,21 @@ class PromptBroker:
         ask: sends a request to the client; awaiting it gives the answer or raises `ClientAnswerError`.
         spawn: runs a wait for an answer.
         ways: what the client can show.
+        documents: what documents need, where a text is asked for with one.
     """
 
     def __init__(
         self,
-        ask: Callable[[str, JsonObject], Awaitable[JsonValue]],
+        ask: Callable[[str, JsonObject], Pending],
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
         ways: PromptWays,
+        documents: DocumentHost,
     ) -> None:
         self.can_prompt = True
         self._ask = ask
         self._spawn = spawn
         self._ways = ways
+        self._documents = documents
         self._open: dict[DecisionId, _Open] = {}
         self._waiting: deque[DecisionId] = deque()
         self._visible: DecisionId | None = None
@@ -83,15 +93,9 @@ class PromptBroker:
         """Everything that waits for an answer, in the order of the questions."""
         return tuple(entry.decision for entry in self._open.values())
 
-    def ask(
-        self,
-        decision: Decision,
-        answer: Callable[[Answer], None],
-        on_shown: Callable[[Decision], None],
-        on_closed: Callable[[DecisionId, Closing], None],
-    ) -> None:
-        """Queue a question. Its answer is given once; `on_closed` comes for each that was shown."""
-        self._open[decision.id] = _Open(decision, answer, on_shown, on_closed)
+    def ask(self, decision: Decision, asker: Asker) -> None:
+        """Queue a question. What the client cannot give is not offered."""
+        self._open[decision.id] = _Open(self._ways.offered(decision), asker)
         if decision.is_urgent:
             self._waiting.appendleft(decision.id)
             self._supersede_visible(decision.id)
@@ -108,8 +112,12 @@ class PromptBroker:
             self._waiting.remove(decision)
         if self._visible == decision:
             self._visible = None
+        if entry.request is not None:
+            entry.request.withdraw()
+        if entry.document is not None:
+            entry.document.end(is_answered=how == "answered")
         if entry.was_shown:
-            entry.on_closed(decision, how)
+            entry.asker.on_closed(decision, how)
         self._show_next()
 
     def answer(self, params: AnswerParams) -> None:
@@ -134,7 +142,9 @@ class PromptBroker:
         self._waiting.appendleft(self._visible)
         self._waiting.appendleft(newcomer)
         self._visible = None
-        entry.on_closed(entry.decision.id, "superseded")
+        if entry.document is not None:
+            entry.document.step_back()
+        entry.asker.on_closed(entry.decision.id, "superseded")
         entry.was_shown = False
 
     def _show_next(self) -> None:
@@ -143,21 +153,35 @@ class PromptBroker:
         entry = self._open[self._waiting.popleft()]
         self._visible = entry.decision.id
         entry.was_shown = True
-        entry.on_shown(entry.decision)
-        if (params := to_wire.prompt(entry.decision, self._ways.kinds)) is not None:
-            self._spawn(lambda: self._put_as_prompt(entry, params))
-        elif entry.decision.choices:
-            levels = message_requests(entry.decision, self._ways.max_actions)
-            self._spawn(lambda: self._put_as_message(entry, levels))
-        else:
-            self._settle(entry, AskFailed(entry.decision.id, "this client has no way to ask for a text"))
+        entry.asker.on_shown(entry.decision)
+        self._put(entry, self._ways.way_of(entry.decision))
+
+    def _put(self, entry: _Open, way: Way) -> None:
+        decision = entry.decision
+        match way:
+            case "prompt":
+                params = to_wire.prompt(decision, self._ways.kinds)
+                assert params is not None, "the client shows this kind"
+                self._spawn(lambda: self._put_as_prompt(entry, params))
+            case "message":
+                levels = message_requests(decision, self._ways.max_actions)
+                self._spawn(lambda: self._put_as_message(entry, levels))
+            case "document" if entry.document is not None:
+                entry.document.step_forward()
+            case "document":
+                self._spawn(lambda: self._put_as_document(entry))
+            case "client":
+                pass  # the chunk has told it; it comes with `jp/answer`
+            case "none":
+                self._settle(entry, AskFailed(decision.id, "this client has no way to ask for it"))
+            case _:
+                assert_never(way)
 
     async def _put_as_prompt(self, entry: _Open, params: JsonObject) -> None:
         while self._is_open(entry):
             try:
-                self._settle(
-                    entry, from_wire.prompt_answer(entry.decision, await self._ask("jp/prompt", params))
-                )
+                entry.request = self._ask("jp/prompt", params)
+                self._settle(entry, from_wire.prompt_answer(entry.decision, await entry.request))
             except ClientAnswerError as refusal:
                 self._failed(entry, refusal)
             except UnknownAnswer as problem:
@@ -168,7 +192,8 @@ class PromptBroker:
         while self._is_open(entry):
             asked_at = time.monotonic()
             try:
-                result = await self._ask("window/showMessageRequest", level.params())
+                entry.request = self._ask("window/showMessageRequest", level.params())
+                result = await entry.request
                 given = level.read(result)
             except ClientAnswerError as refusal:
                 self._failed(entry, refusal)
@@ -181,13 +206,38 @@ class PromptBroker:
                 self._note_speed(result, time.monotonic() - asked_at)
                 self._settle(entry, given)
 
+    async def _put_as_document(self, entry: _Open) -> None:
+        if not self._is_open(entry):
+            return
+        watcher = Watcher(
+            lambda result: self._end_document(entry, result),
+            entry.asker.keep_unsent,
+            self._note_speed,
+            self._give_up_documents,
+        )
+        entry.document = TextDocument(entry.decision, self._documents, watcher)
+        try:
+            await entry.document.run()
+        except Exception:
+            _log.exception("asking for a text broke")
+            self._settle(entry, AskFailed(entry.decision.id, "asking for a text broke; the log says why"))
+
+    def _end_document(self, entry: _Open, result: Result) -> None:
+        if isinstance(result, ClientAnswerError):
+            self._failed(entry, result)
+        else:
+            self._settle(entry, result)
+
+    def _give_up_documents(self) -> None:
+        self._ways = self._ways.without_documents()
+
     def _is_open(self, entry: _Open) -> bool:
         return self._open.get(entry.decision.id) is entry
 
     def _settle(self, entry: _Open, given: Answer) -> None:
         """Give an answer on, once. The asker withdraws the question, which shows the next one."""
         if self._is_open(entry):
-            entry.answer(given)
+            entry.asker.answer(given)
             self.withdraw(entry.decision.id, "answered")
 
     def _failed(self, entry: _Open, refusal: ClientAnswerError) -> None:

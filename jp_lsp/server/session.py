@@ -11,11 +11,16 @@ from urllib.parse import unquote, urlsplit
 import anyio
 from anyio.abc import TaskGroup
 
+from jp_lsp.config.server_settings import PromptSettings
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.driver.host import QueryHost
+from jp_lsp.ports.editor import EditorDocuments
 from jp_lsp.protocol.capability import ClientCapabilities
 from jp_lsp.server import from_wire, to_wire
-from jp_lsp.server.prompts import PromptBroker, PromptWays
+from jp_lsp.server.prompt_ways import PromptWays
+from jp_lsp.server.prompts import PromptBroker
+from jp_lsp.server.text_documents import DocumentHost
+from jp_lsp.server.text_file import name_in
 from jp_lsp.server.wire import JpProtocol
 from jp_lsp.server.workplace import ClientPlace, Workplace
 
@@ -35,6 +40,7 @@ class Session:
         protocol: the way to the client.
         make_workplace: plugs the parts of its workspace together.
         jitter: gives the seconds to add to a retry delay.
+        documents: what is open in its editor.
     """
 
     def __init__(
@@ -42,6 +48,7 @@ class Session:
         protocol: JpProtocol,
         make_workplace: Callable[[ClientPlace], Workplace],
         jitter: Callable[[], float],
+        documents: EditorDocuments,
     ) -> None:
         sent = protocol.raw_initialize
         capabilities = _members(sent.get("capabilities"))
@@ -53,9 +60,15 @@ class Session:
         self.has_work_done_progress = window.get("workDoneProgress") is True
         self.has_show_document = _members(window.get("showDocument")).get("support") is True
         self.is_plain = "jp" not in _members(capabilities.get("experimental"))
-        self.workplace = make_workplace(client_place(sent))
+        self.workplace = make_workplace(client_place(sent, documents))
         self.host = QueryHost(self.workplace.surroundings, jitter)
-        self.prompts = PromptBroker(protocol.send_request_raw, self._spawn, _prompt_ways(self.capabilities))
+        settings = self.workplace.prompt_settings
+        texts = DocumentHost(
+            protocol.send_request_raw, self.workplace.scratch, self._synchronised, settings.save_commits
+        )
+        can_open = self.has_show_document or self.capabilities.open_document
+        ways = _prompt_ways(self.capabilities, settings, shows_documents=can_open)
+        self.prompts = PromptBroker(protocol.send_request_raw, self._spawn, ways, texts)
         self.progress_cancels: dict[int | str, Callable[[], None]] = {}
         self._tasks: TaskGroup | None = None
 
@@ -80,6 +93,11 @@ class Session:
             else:
                 self.protocol.notify_raw("jp/notice", to_wire.notice_notification(notice))
 
+    def _synchronised(self, name: str) -> str | None:
+        """Give the text of an open document by the name of its file."""
+        documents = self.protocol.workspace.text_documents
+        return next((each.source for uri, each in documents.items() if name_in(uri) == name), None)
+
     def _spawn(self, task: Callable[[], Awaitable[None]]) -> None:
         if self._tasks is not None:
             self._tasks.start_soon(self._run, task)
@@ -91,7 +109,7 @@ class Session:
             _log.exception("a question to the client broke")
 
 
-def client_place(initialize: JsonObject) -> ClientPlace:
+def client_place(initialize: JsonObject, documents: EditorDocuments) -> ClientPlace:
     """Read where the client works off the parameters of `initialize`."""
     folders = initialize.get("workspaceFolders")
     listed = [_members(folder).get("uri") for folder in folders] if isinstance(folders, list) else []
@@ -101,7 +119,7 @@ def client_place(initialize: JsonObject) -> ClientPlace:
     if not paths and isinstance(root_path, str) and root_path:
         paths = [root_path]
     options = _members(initialize.get("initializationOptions"))
-    return ClientPlace(tuple(paths), options.get("jp"))
+    return ClientPlace(tuple(paths), options.get("jp"), documents)
 
 
 def _path_of(uri: JsonValue) -> str | None:
@@ -119,6 +137,15 @@ def _members(value: JsonValue) -> JsonObject:
     return value if isinstance(value, Mapping) else {}
 
 
-def _prompt_ways(capabilities: ClientCapabilities) -> PromptWays:
+def _prompt_ways(
+    capabilities: ClientCapabilities, settings: PromptSettings, *, shows_documents: bool
+) -> PromptWays:
     kinds = frozenset(capabilities.prompt.kinds) if capabilities.prompt is not None else frozenset[str]()
-    return PromptWays(kinds, capabilities.max_actions)
+    limits = [limit for limit in (capabilities.max_actions, settings.max_actions) if limit]
+    return PromptWays(
+        kinds,
+        min(limits, default=None),
+        capabilities.interrupt_menu,
+        shows_documents,
+        settings.text_transport,
+    )

@@ -99,7 +99,7 @@ def prompt(decision: Decision, kinds: Collection[str] | None = None) -> JsonObje
     Returns:
         `None` when the client does not show this kind. An approval is shown as a pick if need be.
     """
-    if (kind := _shown_as(decision.kind, kinds)) is None:
+    if (kind := shown_as(decision.kind, kinds)) is None:
         return None
     choices = unique_titles(harmless_first(decision))
     return {
@@ -110,6 +110,19 @@ def prompt(decision: Decision, kinds: Collection[str] | None = None) -> JsonObje
         "actions": [{"id": choice.id, "title": choice.title} for choice in choices],
         **_present(callId=decision.call_id),
     }
+
+
+def shown_as(kind: DecisionKind, kinds: Collection[str] | None) -> str | None:
+    """Give the kind of `jp/prompt` that shows a question; `None` when the client shows none that does."""
+    if kinds is None or kind in kinds:
+        return kind
+    match kind:
+        case "approval":
+            return "pick" if "pick" in kinds else None
+        case "menu" | "pick" | "text" | "secret" | "edit":
+            return None
+        case _:
+            assert_never(kind)
 
 
 def turn_list(active: Iterable[ActiveTurn], unfinished: Iterable[UnfinishedTurn]) -> JsonObject:
@@ -208,18 +221,6 @@ def _call(call: ListedCall) -> JsonObject:
 
 def _clean(text: str | None) -> str | None:
     return None if text is None else clean(text)
-
-
-def _shown_as(kind: DecisionKind, kinds: Collection[str] | None) -> str | None:
-    if kinds is None or kind in kinds:
-        return kind
-    match kind:
-        case "approval":
-            return "pick" if "pick" in kinds else None
-        case "menu" | "pick" | "text" | "secret" | "edit":
-            return None
-        case _:
-            assert_never(kind)
 
 
 def _present(**fields: JsonValue) -> dict[str, JsonValue]:

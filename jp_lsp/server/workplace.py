@@ -4,10 +4,12 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from jp_lsp.config.server_settings import PromptSettings
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.prepare import Surroundings
+from jp_lsp.ports.editor import EditorDocuments
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.turn.listing import UnfinishedTurn
 from jp_lsp.turn.outcome import Notice
@@ -31,8 +33,44 @@ class StoredConversation:
     settings: QuerySettings
 
 
+class Scratch(Protocol):
+    """Files for the client to open and to write in, in the user's own data; names are plain names of files."""
+
+    async def write(self, name: str, text: str) -> str:
+        """Make a file that only the user can read, and give its URI.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        ...
+
+    async def read(self, name: str, limit: int) -> bytes | None:
+        """Give the first `limit` bytes of a file; `None` when it is gone.
+
+        Raises:
+            OSError: it could not be read.
+        """
+        ...
+
+    async def stamp(self, name: str) -> object | None:
+        """Give what changes whenever the file is saved; `None` when it is gone."""
+        ...
+
+    async def remove(self, name: str) -> None:
+        """Remove a file; one that is gone already is fine.
+
+        Raises:
+            OSError: it could not be removed.
+        """
+
+
 class Workplace(Protocol):
     """One client's workspace."""
+
+    @property
+    def prompt_settings(self) -> PromptSettings:
+        """How the user wants to be asked."""
+        ...
 
     def surroundings(self) -> Surroundings:
         """Give the parts that a query runs with, made now if need be.
@@ -62,6 +100,22 @@ class Workplace(Protocol):
         """Write a text for the client to open, and give its URI."""
         ...
 
+    def scratch(self) -> Scratch:
+        """Give the place for texts that the user writes in the editor.
+
+        Raises:
+            Refusal: there is no workspace.
+        """
+        ...
+
+    async def keep_draft(self, conversation: ConversationId, text: str) -> None:
+        """Keep a text that the user wrote and did not send, behind a draft that is there already.
+
+        Raises:
+            Refusal: there is no workspace.
+            OSError: it could not be written.
+        """
+
     def take_notices(self) -> Sequence[Notice]:
         """Give what the user should know about settings and workspace, each once."""
         ...
@@ -80,7 +134,9 @@ class ClientPlace:
     Attributes:
         folders: paths of the workspace folders, the first of which counts.
         settings: `initializationOptions.jp`, as it was sent.
+        documents: what is open in the client's editor.
     """
 
     folders: tuple[str, ...]
     settings: object
+    documents: EditorDocuments

@@ -31,6 +31,7 @@ class Parameter:
 class ToolDefinition:
     """What a provider needs to offer a tool; parameters keep their configured order.
 
+    `examples`, and `description` beside a `summary`, are told on demand only (`describe_tools`).
     `schema` is set for a tool of an MCP server: the schema of all arguments with the user's changes, which
     calls are checked against. Its `$defs` and `definitions` are where the parameters' schemas refer to.
     """
@@ -40,6 +41,7 @@ class ToolDefinition:
     summary: str | None = None
     description: str | None = None
     schema: JsonObject | None = None
+    examples: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from jp_lsp.ports.editor import EditorDocuments
 from jp_lsp.ports.mcp import McpServerConfig
-from jp_lsp.ports.toolset import FormatFailed, LiveQuestions, RunObserver, ToolExecutor, ToolRun, Toolset
+from jp_lsp.ports.toolset import Audience, FormatFailed, RunObserver, ToolExecutor, ToolRun, Toolset
 from jp_lsp.tools.outcome import ToolOutcome
 from jp_lsp.tools.spec import BuiltinSource, LocalSource, McpSource, ToolSpec
+from jp_lsp.toolsets.builtin import BuiltinExecutor
 from jp_lsp.toolsets.local import FormatterFailed, LocalExecutor
 from jp_lsp.toolsets.mcp.executor import McpExecutor
 from jp_lsp.toolsets.mcp.servers import McpServers
@@ -21,19 +23,19 @@ class WorkspaceToolbox:
     Attributes:
         commands: runs commands, and formatters of whatever tool.
         servers: the MCP servers, which are shared by all queries.
-        builtin: runs what is part of this program.
+        editor: the documents of the client, for the tools that are part of this program.
     """
 
     commands: LocalExecutor
     servers: McpServers
-    builtin: ToolExecutor
+    editor: EditorDocuments | None
 
     async def offer(
         self,
         specs: Sequence[ToolSpec],
         servers: Mapping[str, McpServerConfig],
         root: str,
-        questions: LiveQuestions,
+        audience: Audience,
     ) -> Toolset:
         """Complete the tools of servers with what these say of them.
 
@@ -45,8 +47,8 @@ class WorkspaceToolbox:
             {spec.name: spec for spec in complete.specs},
             complete.dropped,
             self.commands,
-            McpExecutor(self.servers, servers, questions),
-            self.builtin,
+            McpExecutor(self.servers, servers, audience),
+            BuiltinExecutor(lambda run: complete.specs, audience.tell, self.editor),
         )
 
 

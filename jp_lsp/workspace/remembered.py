@@ -59,9 +59,7 @@ class Remembered:
     def _read(self) -> dict[str, JsonValue]:
         path = self.roots.private / FILE_NAME
         try:
-            if path.stat().st_size > _LARGEST:
-                raise ValueError("it is too large")
-            value = json.loads(read_file(path)[0])
+            value = json.loads(read_file(path)[0]) if path.stat().st_size <= _LARGEST else None
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError) as error:

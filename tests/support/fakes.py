@@ -1,6 +1,8 @@
 """Fakes at the remaining ports: fixed settings, one provider; and a look into the store in memory."""
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from jp_lsp.conversation.ids import ConversationId, counting_event_ids, created_at
 from jp_lsp.conversation.json_value import JsonObject
@@ -12,6 +14,7 @@ from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.tools.memory import MemoryLayer
 from jp_lsp.workspace.memory import MemoryStore
+from jp_lsp.workspace.trust import DiskTrustStore
 from tests.support.clock import FakeClock
 from tests.support.fake_toolbox import FakeToolbox
 from tests.support.turns import summary
@@ -76,6 +79,7 @@ def surroundings(
         FakeProviders(provider),
         clock,
         toolbox or FakeToolbox(),
+        DiskTrustStore(Path(os.devnull), Path("/project")),
         MemoryLayer(),
         "ws",
         "/project",

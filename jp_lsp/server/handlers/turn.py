@@ -42,7 +42,7 @@ def query(session: Session, params: QueryParams) -> Awaitable[JsonObject]:
         token = params.work_done_token
     if token is None:
         token = f"jp-{secrets.token_hex(6)}"
-    outbox = Outbox(session, token, params.partial_result_token)
+    outbox = Outbox(session, token, params.partial_result_token, is_stored=asked.persist)
     try:
         runner = session.host.start(token, asked, outbox)
     except Refusal as refusal:

@@ -8,6 +8,7 @@ import pytest
 from jp_lsp.config.fold import OUR_ORDER, Order
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.settings import WorkspaceSettings
+from jp_lsp.driver.trust import apply_trust
 from jp_lsp.ports.provider import ModelId
 from jp_lsp.ports.refusal import Refusal
 
@@ -52,9 +53,9 @@ class World:
         )
 
     def refusal(self, *overrides: str) -> str:
-        """Give the message of the refusal that a query meets."""
+        """Give the message of the refusal that a query meets where the workspace is not trusted."""
         with pytest.raises(Refusal) as caught:
-            self.settings().resolve(overrides, None)
+            apply_trust(self.settings().resolve(overrides, None), is_trusted=False)
         assert caught.value.error.code == "config_invalid"
         return caught.value.error.message
 

@@ -1,5 +1,6 @@
 """The values that a query is run with (ports.settings)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ def test_without_configuration_everything_has_its_documented_default(world: Any)
     assert found.retry == RetryPolicy()
     assert found.guards == StreamGuards()
     assert found.interrupt == InterruptOptions()
-    assert found.display == DisplayOptions(reasoning_background="236")
+    assert replace(found.display, tools={}) == DisplayOptions(reasoning_background="236")
     assert found.system_prompt == "You are a helpful assistant."
     assert (found.sections, found.assistant_name, found.user_name) == ((), None, None)
     assert (found.lock_timeout, found.start_local, found.warnings) == (10.0, False, ())
@@ -63,6 +64,7 @@ cache = "long"
 [interrupt]
 escalation_cooldown_secs = 0
 streaming.action = "abort"
+tool_call.action = "restart"
 [style]
 reasoning = { display = 80, background = "#00ff00", extend_across_tool_calls = false }
 tool_call.show = false
@@ -80,8 +82,10 @@ name = "Quill"
     )  # fmt: skip
     assert found.retry == RetryPolicy(0, 0.25, 2.0)
     assert found.guards == StreamGuards(0.0, 10)
-    assert found.interrupt == InterruptOptions("abort", "prompt", "continue", 0.0, "abort")
-    assert found.display == DisplayOptions(
+    assert found.interrupt == InterruptOptions(
+        "abort", "restart", gap="prompt", on_dismiss="continue", cooldown=0.0, cancel_means="abort"
+    )
+    assert replace(found.display, tools={}) == DisplayOptions(
         ReasoningDisplay("truncate", 80), "blank", extend_reasoning_across_tools=False,
         reasoning_background="#00ff00", granularity="raw", show_tool_calls=False, control_sequences="keep_sgr",
     )  # fmt: skip

@@ -1,0 +1,29 @@
+"""What a model is told about tools in general, where it is offered any (config-and-tools 4.2, 7.2)."""
+
+from collections.abc import Iterable, Sequence
+
+from jp_lsp.conversation.section import Section
+from jp_lsp.tools.builtin import DESCRIBE_TOOLS
+from jp_lsp.tools.spec import ToolSpec
+
+_RULES = (
+    "Call a tool when it brings you nearer to what the user asked for, and answer without one when not.",
+    "Calls that do not depend on each other may be made together; their results come in the same order.",
+    "The user may skip or cancel a call, or change its arguments. Take that as guidance: do not repeat the "
+    "call unchanged.",
+)
+_DESCRIBE = (
+    "Descriptions are short. Before you use a tool for the first time, or after it refused your arguments, "
+    f"call `{DESCRIBE_TOOLS}` with its name to read how it is used."
+)
+
+
+def with_tool_usage(sections: Sequence[Section], tools: Iterable[ToolSpec]) -> tuple[Section, ...]:
+    """Add the section about tools, behind others of its position, unless there are none."""
+    names = [tool.name for tool in tools]
+    if not names:
+        return tuple(sections)
+    rules = (*_RULES[:1], *((_DESCRIBE,) if DESCRIBE_TOOLS in names else ()), *_RULES[1:])
+    text = "\n".join(f"- {rule}" for rule in rules)
+    usage = Section(text, "instruction", "Tool Usage")
+    return tuple(sorted((*sections, usage), key=lambda section: section.position))
