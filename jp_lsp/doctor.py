@@ -18,9 +18,11 @@ from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.driver.trust import apply_trust
 from jp_lsp.ports.provider import ModelId
 from jp_lsp.ports.providers import PROVIDER_DEFAULTS, ProviderSettings
 from jp_lsp.ports.refusal import Refusal
+from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.providers.local.installed import current_installation
 from jp_lsp.providers.local.settings import PROVIDER_NAME as LOCAL
 from jp_lsp.providers.local.settings import LocalModelSettings, check_settings, default_model
@@ -29,6 +31,7 @@ from jp_lsp.workspace.init import initialise
 from jp_lsp.workspace.locate import find_workspace, user_config_folder, user_data_folder
 from jp_lsp.workspace.paths import Roots, WorkspaceError, view_roots
 from jp_lsp.workspace.store import DiskStore
+from jp_lsp.workspace.trust import TRUST_FILE, DiskTrustStore
 
 _MODEL_KEY = "assistant.model.id"
 
@@ -138,6 +141,7 @@ class _Examination:
     def _answering(self, conversation: ConversationStream | None) -> Answering:
         try:
             settings = self._settings.resolve((), conversation)
+            settings = apply_trust(settings, is_trusted=self._is_trusted(settings))
         except Refusal as refusal:
             return Answering(None, "", refusal.error.message)
         try:
@@ -145,6 +149,12 @@ class _Examination:
         except Refusal as refusal:
             return Answering(str(settings.model), self._why(conversation), refusal.error.message)
         return Answering(str(settings.model), self._why(conversation))
+
+    def _is_trusted(self, settings: QuerySettings) -> bool:
+        """Look up whether the user trusts all that the workspace wants; nobody is asked."""
+        if self._root is None:
+            return not settings.untrusted
+        return not DiskTrustStore(self._user_data / TRUST_FILE, self._root).changes(settings.untrusted)
 
     def _check(self, model: ModelId, providers: Mapping[str, ProviderSettings]) -> None:
         """Find out, without the network, whether the model can be asked.

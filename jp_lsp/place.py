@@ -130,8 +130,9 @@ class Place:
         Raises:
             Refusal: there is no folder, or it cannot be a workspace.
         """
-        root, roots, store, settings = self._open()
-        trust = self._trust = self._trust or DiskTrustStore(roots.private / TRUST_FILE, root)
+        root, _, store, settings = self._open()
+        # Never among what `roots` has: without a folder of the user's own, that is the workspace itself.
+        trust = self._trust = self._trust or DiskTrustStore(self.user_data / TRUST_FILE, root)
         return Surroundings(
             store,
             settings,

@@ -26,6 +26,7 @@ from jp_lsp.tools.choice import ImpossibleChoice, near_names, with_chosen
 from jp_lsp.tools.command_line import find_cut_word
 from jp_lsp.tools.definition import NamedTool, ToolChoice
 from jp_lsp.tools.spec import BuiltinSource, Command, LocalSource, McpSource, ToolSource, ToolSpec
+from jp_lsp.tools.usage import without_lone_description
 
 TOOLS: Path = ("conversation", "tools")
 TOOL_CHOICE: Path = ("assistant", "tool_choice")
@@ -170,13 +171,8 @@ class _Building:
 
         The user's entry of that name takes the place of ours, wholly (trap 56).
         """
-        others = [spec for spec in specs if spec.name != DESCRIBE_TOOLS or not _is_builtin(spec)]
-        if not others:
-            return ()
-        if self.entry(DESCRIBE_TOOLS):
-            return specs
-        ours = self.tool(DESCRIBE_TOOLS).spec
-        return specs if ours is None else (*specs, ours)
+        ours = None if self.entry(DESCRIBE_TOOLS) else self.tool(DESCRIBE_TOOLS).spec
+        return without_lone_description(specs if ours is None else (*specs, ours))
 
     def tool(self, name: str) -> _Built:
         """Build a tool from its entry, or one of ours without."""
@@ -265,7 +261,3 @@ def _dropped_rules(name: str, access: CompiledAccess) -> Iterator[Violation]:
 
 def _left_out(path: Path, problem: str) -> _Built:
     return _Built(None, (Violation(path, f"{problem}; the tool is left out", drops=False),))
-
-
-def _is_builtin(spec: ToolSpec) -> bool:
-    return isinstance(spec.source, BuiltinSource)

@@ -30,6 +30,7 @@ from jp_lsp.ports.trust import TrustStore
 from jp_lsp.tools.choice import ImpossibleChoice, require_declared
 from jp_lsp.tools.definition import ToolDefinition
 from jp_lsp.tools.memory import MemoryLayer, ToolMemory
+from jp_lsp.tools.usage import with_tool_usage
 from jp_lsp.turn.inputs import PreparedTurn
 from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.query import Query
@@ -163,7 +164,7 @@ async def prepare(
         settings.parameters,
         settings.guards,
         settings.system_prompt,
-        settings.sections,
+        with_tool_usage(settings.sections, toolset.tools.values()),
         tuple(spec.definition for spec in toolset.tools.values()),
     )
     return Preparation(turn, conversation, parts, toolset, (*settings.warnings, *dropped), around)
@@ -215,6 +216,9 @@ def _refuse_what_is_not_offered(query: Query) -> None:
         "expires": query.expires_after is not None,
         "attachments": bool(query.attachments),
     }
+    if query.resume and query.text.strip():
+        text = "`resume` takes the unfinished turn up as it is; send the text without `resume` to go on from there"
+        raise Refusal("invalid_params", text)
     for name, is_asked in unsupported.items():
         if is_asked:
             raise Refusal("invalid_params", f"`{name}` is not offered by this version of the server")

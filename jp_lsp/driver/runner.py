@@ -86,7 +86,7 @@ class QueryRunner:
     async def run(self) -> None:
         """Run to the end. The answer is in `outcome` when `finished` is set."""
         try:
-            if self.query.text.strip():
+            if self.query.text.strip() or self.query.resume:
                 await self._run()
             else:
                 self.outcome = QueryResult(None, Outcome.EMPTY_QUERY)

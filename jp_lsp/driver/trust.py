@@ -17,10 +17,12 @@ from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.ports.trust import TrustChange, TrustItem, TrustKind, TrustPolicy, TrustStore
+from jp_lsp.tools.builtin import DESCRIBE_TOOLS
 from jp_lsp.tools.command_line import command_line
 from jp_lsp.tools.decision import Choice, Decision, DecisionId
 from jp_lsp.tools.definition import NamedTool
 from jp_lsp.tools.spec import LocalSource, McpSource, ToolSpec
+from jp_lsp.tools.usage import without_lone_description
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
 from jp_lsp.turn.outcome import Notice
 from jp_lsp.turn.shown import NoticeGiven
@@ -100,7 +102,9 @@ def apply_trust(settings: QuerySettings, *, is_trusted: bool) -> QuerySettings:
         return settings
     _refuse_stranger(settings)
     foreign = _Foreign(settings.untrusted)
-    tools = foreign.without(settings.tools)
+    tools = without_lone_description(foreign.without(settings.tools))
+    if all(tool.name == DESCRIBE_TOOLS for tool in tools):
+        tools = ()  # nothing is left to describe
     _refuse_lost_choice(settings, tools)
     return replace(
         settings,

@@ -131,8 +131,9 @@ class TextDocument:
 
     def end(self, *, is_answered: bool) -> None:
         """The question is closed: take everything off the screen. Unless answered, the text is kept."""
-        self._is_ended = True
-        self._has_unsent = self._has_unsent and not is_answered
+        if not self._is_ended:
+            self._is_ended = True
+            self._has_unsent = not is_answered
         self._withdraw_message()
         if self._tasks is not None:
             self._tasks.cancel_scope.cancel()
@@ -153,6 +154,7 @@ class TextDocument:
                 self._tasks = tasks
                 if not self._is_ended:
                     result = await self._ask(tasks)
+                    self._is_ended = True
                     self._has_unsent = isinstance(result, AskFailed | ClientAnswerError)
                     self._watcher.settle(result)
                 tasks.cancel_scope.cancel()

@@ -76,12 +76,12 @@ class TextFile:
         Raises:
             OSError: it could not be looked at.
         """
-        was_open, self._is_open = self._is_open, self._synchronised(self.name) is not None
         stamp = await self._scratch().stamp(self.name)
         if stamp is not None and stamp != self._stamp:
             self._stamp = stamp
             await self._note_save()
             return "saved"
+        was_open, self._is_open = self._is_open, self._synchronised(self.name) is not None
         return "closed" if was_open and not self._is_open else None
 
     async def read(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from jp_lsp.conversation.section import Section
 from jp_lsp.tools.builtin import DESCRIBE_TOOLS
-from jp_lsp.tools.spec import ToolSpec
+from jp_lsp.tools.spec import BuiltinSource, ToolSpec
 
 _RULES = (
     "Call a tool when it brings you nearer to what the user asked for, and answer without one when not.",
@@ -27,3 +27,9 @@ def with_tool_usage(sections: Sequence[Section], tools: Iterable[ToolSpec]) -> t
     text = "\n".join(f"- {rule}" for rule in rules)
     usage = Section(text, "instruction", "Tool Usage")
     return tuple(sorted((*sections, usage), key=lambda section: section.position))
+
+
+def without_lone_description(tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """Leave `describe_tools` out where it would be the only tool: there is nothing to describe then."""
+    is_alone = all(tool.name == DESCRIBE_TOOLS and isinstance(tool.source, BuiltinSource) for tool in tools)
+    return () if is_alone else tuple(tools)

@@ -286,6 +286,13 @@ async def test_without_trust_what_the_workspace_defines_is_gone_and_a_notice_say
     )
 
 
+async def test_where_no_tool_is_left_none_is_described() -> None:
+    describe = tool("describe_tools", BuiltinSource("describe_tools"))
+    assert apply_trust(settings(THEIRS, tools=[tool("theirs"), describe]), is_trusted=False).tools == ()
+    kept = apply_trust(settings(THEIRS, tools=[tool("theirs"), tool("mine"), describe]), is_trusted=False)
+    assert [spec.name for spec in kept.tools] == ["mine", "describe_tools"]
+
+
 async def test_with_trust_everything_is_as_the_workspace_wants_it() -> None:
     wanted = {"test": ProviderSettings("https://proxy.example")}
     query = settings(THEIRS, STRANGER, tools=[tool("theirs")], trusted_providers=wanted)

@@ -210,7 +210,7 @@ async def test_a_message_that_stayed_on_the_screen_counts_only_by_its_buttons(
         (b"x" * (SIZE_LIMIT + 1), "it is larger than 1 MiB. Make it shorter and save it."),
         (b"one\ntwo \xff\n", "line 2 is not UTF-8. Save it with that encoding."),
         (b'{"n": 1,}', "this is not valid JSON"),
-        (b"[1]", "an object is needed, not a list."),
+        (b"[1]", "an object is needed, not an array."),
     ],
     ids=["huge", "bytes", "no JSON", "no object"],
 )

@@ -1,0 +1,235 @@
+"""Tools as a user meets them: allowed or not, edited, asked by, interrupted, cut off and taken up again."""
+
+import asyncio
+import base64
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.chat_vendor import ChatVendor, answer, called
+from tests.support.jp_client import result_of
+from tests.support.jp_server import JpServer, initialized_server
+from tests.support.screen import Screen, Shown
+from tests.support.user_folders import UserFolders
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
+
+STOCK: dict[str, Any] = {
+    "window": {"showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}}}
+}
+
+
+def with_tools(user: UserFolders, **tools: tuple[str, dict[str, str]]) -> None:
+    """Configure tools for the user: a shell command each, with its policy."""
+    path = user.config / "config.toml"
+    lines = [path.read_text(encoding="utf-8")]
+    for name, (command, policy) in tools.items():
+        lines += [
+            f"[conversation.tools.{name}]",
+            'source = "local"',
+            "enable = true",
+            f"command = {{ program = {json.dumps(command)}, shell = true }}",
+            f"summary = {json.dumps('Does ' + name)}",
+            *(f"{key} = {json.dumps(value)}" for key, value in policy.items()),
+        ]
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def calls(*names: str) -> Any:
+    steps = [called(f"call-{at}", name, "{}", at) for at, name in enumerate(names)]
+    return answer(*steps, reason="tool_calls")
+
+
+def choose(question: Shown, title: str) -> None:
+    """Press the button of a message request."""
+    button = next(each for each in question.params["actions"] if each["title"].removesuffix(" (default)") == title)
+    question.answer(button)
+
+
+@pytest.fixture
+def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
+    return UserFolders(tmp_path, shared_vendor.url)
+
+
+def screen_of(server: JpServer) -> Screen:
+    screen = Screen()
+    server.client.answers["window/showMessageRequest"] = screen.show
+    return screen
+
+
+@pytest.mark.requirement("S2", "R94", "R302", "R276", "F39")
+async def test_a_tool_is_allowed_and_another_is_not(own_user: UserFolders, vendor: ChatVendor) -> None:
+    with_tools(own_user, greet=("echo hello", {"run": "ask"}), harm=("touch harmed", {"run": "ask"}))
+    vendor.will_answer(calls("greet", "harm"), answer("Done."))
+    async with initialized_server(own_user, capabilities=STOCK) as server:
+        screen = screen_of(server)
+        _, future = server.client.start_query("go", "t")
+        first = await screen.next_question()
+        assert first.params["message"] == "Run local tool greet?"
+        assert first.params["actions"][0]["title"] == "Skip"
+        # What the question is about has been shown before it.
+        assert any(chunk["type"] == "tool_call" for chunk in server.client.chunks("t"))
+        choose(first, "Run")
+        second = await screen.next_question()
+        assert second.params["message"] == "Run local tool harm?"
+        second.answer(None)
+        result = await result_of(future)
+    assert (result["outcome"], result["text"]) == ("completed", "Done.")
+    assert not (own_user.workspace / "harmed").exists()
+    told = [message for message in vendor.queries[-1]["messages"] if message["role"] == "tool"]
+    assert [message["content"].strip() for message in told] == ["hello", "Tool skipped by user."]
+
+
+@pytest.mark.requirement("R13", "T10", "S4")
+async def test_two_slow_tools_take_as_long_as_one(own_user: UserFolders, vendor: ChatVendor) -> None:
+    """Each waits for the other: neither could end if they ran one after the other."""
+    wait = "touch {me}; for i in $(seq 100); do test -e {other} && exit 0; sleep 0.05; done; exit 1"
+    with_tools(
+        own_user,
+        one=(wait.format(me="a", other="b"), {"run": "unattended"}),
+        two=(wait.format(me="b", other="a"), {"run": "unattended"}),
+    )
+    vendor.will_answer(calls("one", "two"), answer("Done."))
+    async with initialized_server(own_user) as server:
+        result = await server.client.query("go", "t")
+    assert [line.split()[0] for line in own_user.story(result["conversation"])[4:6]] == ["result", "result"]
+
+
+@pytest.mark.requirement("T10")
+async def test_fifty_calls_in_one_answer(own_user: UserFolders, vendor: ChatVendor) -> None:
+    with_tools(own_user, count=("echo one", {"run": "unattended"}))
+    vendor.will_answer(calls(*["count"] * 50), answer("Done."))
+    async with initialized_server(own_user) as server:
+        result = await server.client.query("go", "t")
+    assert sum(line.startswith("result ") for line in own_user.story(result["conversation"])) == 50
+    told = [
+        message["tool_call_id"] for message in vendor.queries[-1]["messages"] if message["role"] == "tool"
+    ]
+    assert told == [f"call-{number}" for number in range(50)]
+
+
+@pytest.mark.requirement("R151", "S9")
+async def test_a_tool_asks_and_goes_on_with_the_answer(own_user: UserFolders, vendor: ChatVendor) -> None:
+    script = own_user.workspace / "ask.py"
+    script.write_text(
+        "import json, sys\n"
+        "answers = json.loads(sys.argv[1])\n"
+        "question = {'id': 'sure', 'text': 'Really?', 'answer_type': 'boolean', 'default': False}\n"
+        "print('sure: ' + str(answers['sure']) if 'sure' in answers\n"
+        "      else json.dumps({'type': 'needs_input', 'question': question}))\n",
+        encoding="utf-8",
+    )
+    command = f"{shlex.quote(sys.executable)} ask.py \"{{{{tool.answers | tojson}}}}\""
+    with_tools(own_user, ask=(command, {"run": "unattended"}))
+    vendor.will_answer(calls("ask"), answer("Done."))
+    async with initialized_server(own_user, capabilities=STOCK) as server:
+        screen = screen_of(server)
+        _, future = server.client.start_query("go", "t")
+        question = await screen.next_question()
+        assert "Really?" in question.params["message"]
+        choose(question, "Yes")
+        result = await result_of(future)
+    story = own_user.story(result["conversation"])
+    assert story[3:5] == ["inquiry_request", "inquiry_response"]
+    content = own_user.events(result["conversation"])[5]["content"]
+    assert base64.b64decode(content) == b"sure: True\n"
+
+
+@pytest.mark.requirement("R133", "R141", "S12")
+async def test_a_press_while_a_tool_runs(own_user: UserFolders, vendor: ChatVendor) -> None:
+    with_tools(own_user, slow=("touch began; sleep 600", {"run": "unattended"}))
+    vendor.will_answer(calls("slow"))
+    async with initialized_server(own_user, capabilities=STOCK) as server:
+        screen = screen_of(server)
+        _, future = server.client.start_query("go", "t")
+        await until_exists(own_user.workspace / "began")
+        pressed = await server.client.request("jp/interrupt", {"turn": "t"})
+        assert pressed == {"handled": "menu", "phase": "interrupted_tools"}
+        menu = await screen.next_question()
+        assert menu.params["actions"][0]["title"] == "Continue"
+        choose(menu, "Stop")
+        result = await result_of(future)
+    assert result["outcome"] == "stopped"
+    story = own_user.story(result["conversation"])
+    assert sum(line.endswith("call-0") for line in story) == 1
+
+
+@pytest.mark.requirement("S11", "R16", "R179")
+async def test_a_turn_that_was_cut_off_is_listed_and_taken_up_again(
+    own_user: UserFolders, vendor: ChatVendor
+) -> None:
+    with_tools(
+        own_user,
+        fast=("echo fast >> ran; echo fast", {"run": "unattended"}),
+        slow=("echo slow >> ran; test -e again && echo slow || sleep 600", {"run": "unattended"}),
+    )
+    vendor.will_answer(calls("fast", "slow"))
+    async with initialized_server(own_user) as server:
+        server.client.start_query("go", "t")
+        begun = await server.client.wait_for_chunk("t", "turn_begin")
+        conversation = begun["conversation"]
+        await server.client.wait_for_chunk("t", "tool_result")
+        await own_user.wait_for_story(conversation, lambda story: "result call-0" in story)
+        await until_exists(own_user.workspace / "ran", "slow")
+        server.process.kill()
+    (own_user.workspace / "again").touch()
+    vendor.will_answer(answer("Done."))
+    async with initialized_server(own_user, capabilities=STOCK) as server:
+        screen = screen_of(server)
+        (unfinished,) = (await server.client.request("jp/turn/list"))["unfinished"]
+        assert unfinished["conversation"] == conversation
+        assert [(call["name"], call["state"]) for call in unfinished["calls"]] == [
+            ("fast", "completed"),
+            ("slow", "pending"),
+        ]
+        _, future = server.client.start("jp/query", {"conversation": conversation, "resume": True})
+        question = await screen.next_question()
+        assert "may have run already" in question.params["message"]
+        choose(question, "Run")
+        result = await result_of(future)
+        assert (result["outcome"], result["text"]) == ("completed", "Done.")
+        assert (await server.client.request("jp/turn/list"))["unfinished"] == []
+    assert (own_user.workspace / "ran").read_text(encoding="utf-8").split() == ["fast", "slow", "slow"]
+    assert own_user.story(conversation)[-2:] == ["result call-1", "message: Done."]
+
+
+@pytest.mark.requirement("T05", "R306")
+async def test_a_cloned_workspace_runs_nothing_before_it_is_trusted(
+    own_user: UserFolders, vendor: ChatVendor
+) -> None:
+    (own_user.workspace / ".jp" / "config.toml").write_text(
+        "[conversation.tools.evil]\n"
+        'source = "local"\n'
+        "enable = true\n"
+        'run = "unattended"\n'
+        'command = { program = "touch harmed", shell = true }\n',
+        encoding="utf-8",
+    )
+    vendor.will_answer(answer("Nothing."), answer("Nothing."), calls("evil"), answer("Done."))
+    async with initialized_server(own_user, capabilities=STOCK) as server:
+        screen = screen_of(server)
+        asked = asyncio.ensure_future(server.client.query("go", "t"))
+        question = await screen.next_question()
+        assert question.params["message"].startswith("Trust this workspace to run its programs?")
+        question.answer(None)
+        conversation = (await asked)["conversation"]
+        assert "tools" not in vendor.queries[-1]
+        _, future = server.client.start_query("again", "u", conversation=conversation, interactive=False)
+        await result_of(future)
+        assert "tools" not in vendor.queries[-1]
+        asked = asyncio.ensure_future(server.client.query("now", "v", conversation=conversation))
+        choose(await screen.next_question(), "Trust")
+        assert not (own_user.workspace / "harmed").exists()
+        await asked
+    assert (own_user.workspace / "harmed").exists()
+
+
+async def until_exists(path: Path, text: str = "") -> None:
+    """Wait for a file that holds a text."""
+    async with asyncio.timeout(30):
+        while not (path.exists() and text in path.read_text(encoding="utf-8")):
+            await asyncio.sleep(0.02)
