@@ -4,7 +4,7 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -168,7 +168,7 @@ class Doomed:
 
 
 @asynccontextmanager
-async def doomed_editor(user: UserFolders, vendor: ChatVendor) -> AsyncIterator[Doomed]:
+async def doomed_editor(user: UserFolders, vendor: ChatVendor) -> AsyncGenerator[Doomed]:
     vendor.will_answer(answer("First.\n\n", Hold(), "never"))
     process = await asyncio.create_subprocess_exec(
         sys.executable,

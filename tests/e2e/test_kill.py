@@ -13,7 +13,7 @@ import asyncio
 import os
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -70,7 +70,7 @@ class Pool:
 
 
 @asynccontextmanager
-async def pool_of(user: UserFolders, size: int) -> AsyncIterator[Pool]:
+async def pool_of(user: UserFolders, size: int) -> AsyncGenerator[Pool]:
     pool = Pool(user, size)
     try:
         yield pool

@@ -176,9 +176,10 @@ async def test_a_dead_endpoint(client: JpClient, user: UserFolders, max_retries:
     assert url.removeprefix("http://") in error["message"]
     assert error.get("attempts") == max_retries + 1
     retries = [chunk for chunk in client.chunks(token) if chunk["type"] == "retry" and not chunk.get("clear")]
-    assert [(retry["attempt"], retry["max"]) for retry in retries] == [
+    # A newer state may take the place of an older one on the way, so not each of them must be seen.
+    assert {(retry["attempt"], retry["max"]) for retry in retries} <= {
         (number, max_retries) for number in range(1, max_retries + 1)
-    ]
+    }
     assert user.story(result["conversation"]) == ["turn", "user: hi"]
     attempts = f" after {max_retries + 1} attempts" if max_retries else ""
     word, _, cause = error["message"].partition(":")

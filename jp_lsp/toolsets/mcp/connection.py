@@ -152,6 +152,7 @@ class Connection:
         done: list[_T] = []
         failed: list[SessionError] = []
         scope = anyio.CancelScope()
+        lines_before = self._tail.count
 
         async def do() -> None:
             _CURRENT.set(use)
@@ -179,7 +180,8 @@ class Connection:
         text = f"{self._title} {failed[0]}"
         if failed[0].is_rejected and self._is_leaving:
             raise SessionGoneError(text) from failed[0]
-        raise McpError(text + ("" if self._child else self._tail.quote(QUOTED_LINES))) from failed[0]
+        said = 0 if self._child else min(self._tail.count - lines_before, QUOTED_LINES)
+        raise McpError(text + self._tail.quote(said)) from failed[0]
 
     async def run(self) -> None:
         """Own the connection from its start to its end; never raises but when cancelled."""
