@@ -21,7 +21,7 @@ def test_lines_are_put_together_from_pieces() -> None:
 
 def test_terminal_codes_and_control_characters_are_taken_out() -> None:
     tail = Tail("notes", "it answered")
-    tail.take(b"\x1b[1;31merror\x1b[0m:\tbell\x07 and\x00nul\n")
+    tail.take(b"\x1b[1;31merror\x1b[0m:\tbell\x07and\x00nul\n")
     assert tail.quote() == "\nit answered:\n  error: bell and nul"
 
 
