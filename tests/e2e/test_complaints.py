@@ -210,11 +210,13 @@ async def test_a_cancel_right_behind_the_query_is_always_answered(
         client.answers["window/workDoneProgress/create"] = lambda params: loop.create_future()
         outcomes: list[str] = []
         for _ in range(10):
-            asked = []
-            for _ in range(10):
-                params = {"text": "hi", "conversation": "new"}
-                request_id, future = client.start("jp/query", params)
-                loop.call_later(random.uniform(0, 0.02), client.cancel, request_id)
+            asked: list[asyncio.Future[Json]] = []
+            for number in range(10):
+                request_id, future = client.start("jp/query", {"text": "hi", "conversation": "new"})
+                if number < 5:  # so close that both may be read at once
+                    client.cancel(request_id)
+                else:
+                    loop.call_later(random.uniform(0, 0.02), client.cancel, request_id)
                 asked.append(future)
             for future in asked:
                 reply = await answer_of(future)

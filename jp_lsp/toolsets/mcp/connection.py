@@ -307,6 +307,8 @@ class Connection:
         call that began last of those that can ask.
         """
         current = _CURRENT.get()
+        if current is not None and current in self._uses:
+            return current
         return next((use for use in reversed(self._uses) if use.ask is not None), None)
 
     @property
