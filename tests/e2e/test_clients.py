@@ -57,7 +57,7 @@ async def held(editor: StockClient, vendor: ChatVendor, token: str) -> Held:
     return await Held(editor, vendor, token).shown()
 
 
-@pytest.mark.requirement("R325", "R326", "R327", "R340", "R2", "R48", "R79", "R45")
+@pytest.mark.requirement("R325", "R326", "R327", "R340", "R88")
 async def test_an_answer_streams_and_all_three_accounts_of_it_agree(
     editor: StockClient, vendor: ChatVendor, user: UserFolders
 ) -> None:

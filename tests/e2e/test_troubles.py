@@ -57,6 +57,20 @@ async def test_a_query_that_waits_for_another_can_be_cancelled(client: JpClient,
     assert vendor.queries_about("later") == []
 
 
+@pytest.mark.requirement("R331", "T23")
+async def test_a_command_is_cancelled_like_the_query_that_it_is(client: JpClient, vendor: ChatVendor) -> None:
+    vendor.will_answer(answer("First.\n\n", Hold(), "never"), to="hi")
+    asked = {"text": "hi", "conversation": "new", "partialResultToken": "command"}
+    request_id, future = client.start(
+        "workspace/executeCommand", {"command": "jp.query", "arguments": [asked], "workDoneToken": "work"}
+    )
+    await client.wait_for_text("command", "First.")
+    client.cancel(request_id)
+    fault = await fault_of(future)
+    assert (fault.code, fault.data["outcome"], fault.data["partialSaved"]) == (-32800, "stopped", True)
+    assert [value["kind"] for value in client.progress("work")] == ["begin", "report", "end"]
+
+
 @pytest.mark.requirement("S7", "R332", "R126")
 async def test_a_press_while_a_query_waits_offers_to_go_on_waiting(
     client: JpClient, vendor: ChatVendor
@@ -148,7 +162,6 @@ async def test_characters_that_are_only_halves_do_no_harm(
     assert "x�y" in client.transcript("half")
 
 
-@pytest.mark.requirement("R84")
 async def test_a_very_long_line_comes_in_pieces(client: JpClient, vendor: ChatVendor) -> None:
     """Trap 65: not every editor likes a message of a megabyte."""
     line = "é" * 300_000
@@ -181,7 +194,6 @@ async def test_many_conversations_at_once(client: JpClient, vendor: ChatVendor, 
         ]
 
 
-@pytest.mark.requirement("R342", "R303")
 async def test_a_key_never_shows(user: UserFolders, vendor: ChatVendor) -> None:
     """The vendor echoes the key in its error, as some do."""
     key = "sk-ant-very-secret-0123456789"

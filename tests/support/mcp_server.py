@@ -313,6 +313,13 @@ def ask_and_hang(server: Server, id: Any, params: Any) -> Any:
     converse(server, params, "elicitation/create", server.script["form"])
 
 
+def hold_and_ask(server: Server, id: Any, params: Any) -> Any:
+    """Have a form filled when the watcher says so."""
+    if "inputResponses" not in params:
+        server.reporter.wait()
+    return ask(server, id, params)
+
+
 def roots(server: Server, id: Any, params: Any) -> Any:
     """Ask for the folders and tell what came back."""
     return converse(server, params, "roots/list", {})
@@ -352,7 +359,19 @@ TOOLS = {
             hold,
             flood,
         ),
-        *(noise, big, stop_reading, progress, environment, content, ask, ask_and_hang, roots, sample),
+        *(
+            noise,
+            big,
+            stop_reading,
+            progress,
+            environment,
+            content,
+            ask,
+            ask_and_hang,
+            hold_and_ask,
+            roots,
+            sample,
+        ),
     )
 }
 

@@ -102,6 +102,7 @@ class Child:
             start_new_session=True,
             creationflags=_CREATION_FLAGS,
         )
+        guard.add(transport.get_pid())
         return cls(transport, protocol, tail, guard)
 
     def describe_end(self) -> str:

@@ -19,6 +19,7 @@ from tests.adapters.toolsets_mcp.scripted import (
     Watch,
     pool,
     run_of,
+    until,
     watched_pool,
 )
 
@@ -142,6 +143,18 @@ async def test_a_server_that_dies_fails_its_call_only_and_is_started_again() -> 
 async def test_a_server_that_closes_its_output_fails_the_call() -> None:
     text = "MCP server 'notes' closed its output but did not end"
     assert await call("close_output", script={"stubborn": True}) == Failed(text)
+
+
+@pytest.mark.requirement("T06")
+async def test_a_server_that_dies_is_missed_although_what_it_started_holds_its_output() -> None:
+    async with watched_pool() as (watching, servers):
+        executor = McpExecutor(servers, {"notes": watching.server(helper=True)})
+        await executor.run(run_of("echo", {"text": ""}), Observer())
+        await until(lambda: len(watching.started) == 2)
+        outcome = await executor.run(run_of("die"), Observer())
+        assert outcome.content.startswith("MCP server 'notes' ended with code 3")
+        for process in watching.started:
+            await process.wait_for_end()
 
 
 async def test_a_server_that_was_killed_says_by_which_signal() -> None:

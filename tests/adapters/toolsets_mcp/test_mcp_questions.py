@@ -296,6 +296,23 @@ async def test_with_several_calls_the_one_that_began_last_is_asked() -> None:
             tasks.cancel_scope.cancel()
 
 
+async def test_the_newer_protocol_tells_which_call_asks() -> None:
+    async with watched_pool() as (watching, servers):
+        user = User(name=Reply("x"))
+        form = form_of("Who?", name={"type": "string"})
+        executor = McpExecutor(servers, {"notes": watching.server(form=form, era="modern")}, user)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(executor.run, run_of("hold_and_ask", call="first"), Observer())
+            process = await watching.next_process()
+            await process.wait_for("tools/call")
+            tasks.start_soon(executor.run, run_of("never", call="second"), Observer())
+            await process.wait_for("tools/call")
+            process.go_on()
+            await user.is_asked.wait()
+            assert user.runs == ["first"]
+            tasks.cancel_scope.cancel()
+
+
 @ERAS
 async def test_the_workspace_is_the_only_root(era: str, tmp_path: Any) -> None:
     folder = tmp_path / "a b"
