@@ -7,10 +7,14 @@ else allowed; the vendor then guarantees the shape. *loose*: strict's repairs wi
 from collections.abc import Mapping, Sequence
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.providers.portable import portable
 from jp_lsp.providers.untrusted import as_list, as_object, as_text, pick
 from jp_lsp.tools.definition import Parameter, ToolDefinition
+from jp_lsp.tools.schema import parameter_schema, required_names
 
 _OUTSIDE_OF_ANY_OF = ("description", "title", "default", "examples")
+_DEFINITIONS = ("$defs", "definitions")
+_NULL: JsonObject = {"type": "null"}
 
 
 def plain_schema(tool: ToolDefinition) -> dict[str, JsonValue]:
@@ -18,21 +22,26 @@ def plain_schema(tool: ToolDefinition) -> dict[str, JsonValue]:
     return {
         "type": "object",
         "properties": {name: parameter_schema(parameter) for name, parameter in tool.parameters.items()},
-        "required": _required_names(tool.parameters),
+        "required": required_names(tool.parameters),
+        **_definitions(tool),
     }
 
 
 def strict_schema(tool: ToolDefinition) -> dict[str, JsonValue]:
     """Describe the arguments so that the vendor can enforce them; optional ones become nullable."""
+    definitions = portable(_definitions(tool))
     properties: dict[str, JsonValue] = {}
     for name, parameter in tool.parameters.items():
-        schema = without_arrays_in_enum(parameter_schema(parameter))
-        properties[name] = strict_transform(schema if parameter.required else nullable(schema))
+        schema = _for_strangers(parameter)
+        properties[name] = _strict(
+            schema if parameter.required else nullable(schema), definitions, frozenset()
+        )
     return {
         "type": "object",
         "properties": properties,
         "additionalProperties": False,
         "required": list(tool.parameters),
+        **_strict(definitions, definitions, frozenset()),
     }
 
 
@@ -40,33 +49,11 @@ def loose_schema(tool: ToolDefinition) -> dict[str, JsonValue]:
     """Describe the arguments for a vendor that enforces nothing."""
     return {
         "type": "object",
-        "properties": {
-            name: without_arrays_in_enum(parameter_schema(parameter))
-            for name, parameter in tool.parameters.items()
-        },
+        "properties": {name: _for_strangers(parameter) for name, parameter in tool.parameters.items()},
         "additionalProperties": True,
-        "required": _required_names(tool.parameters),
+        "required": required_names(tool.parameters),
+        **portable(_definitions(tool)),
     }
-
-
-def parameter_schema(parameter: Parameter) -> dict[str, JsonValue]:
-    """Describe one parameter, members in a fixed order."""
-    schema: dict[str, JsonValue] = {}
-    if parameter.type is not None:
-        schema["type"] = parameter.type if isinstance(parameter.type, str) else list(parameter.type)
-    if description := parameter.summary or parameter.description:
-        schema["description"] = description
-    if parameter.default is not None:
-        schema["default"] = parameter.default
-    if parameter.enum:
-        schema["enum"] = list(parameter.enum)
-    if parameter.items is not None:
-        schema["items"] = parameter_schema(parameter.items)
-    if parameter.properties:
-        schema["properties"] = {name: parameter_schema(child) for name, child in parameter.properties.items()}
-        if required := _required_names(parameter.properties):
-            schema["required"] = required
-    return schema
 
 
 def tool_description(tool: ToolDefinition) -> str | None:
@@ -74,8 +61,15 @@ def tool_description(tool: ToolDefinition) -> str | None:
     return tool.summary or tool.description
 
 
-def _required_names(parameters: Mapping[str, Parameter]) -> list[str]:
-    return [name for name, parameter in parameters.items() if parameter.required]
+def _for_strangers(parameter: Parameter) -> dict[str, JsonValue]:
+    """Describe a parameter for a vendor that refuses much of what a server of tools may write."""
+    schema = parameter_schema(parameter)
+    return without_arrays_in_enum(schema if parameter.schema is None else portable(schema))
+
+
+def _definitions(tool: ToolDefinition) -> dict[str, JsonValue]:
+    """Give what the schemas of a server's parameters refer to."""
+    return pick(tool.schema or {}, _DEFINITIONS)
 
 
 def types_of(schema: JsonObject) -> tuple[str, ...]:
@@ -144,11 +138,16 @@ def _type_name(value: JsonValue) -> str:
 def nullable(schema: JsonObject) -> dict[str, JsonValue]:
     """Let a value also be null, so that a model can leave out what strict mode makes required."""
     types = types_of(schema)
-    if not types or "null" in types:
+    if "null" in types:
         return dict(schema)
-    if "array" in types or "object" in types:
+    if not types and "anyOf" in schema:
+        return {**schema, "anyOf": [*as_list(schema["anyOf"]), _NULL]}
+    # A reference needs it too: an object that must hold another of its kind could never end.
+    if "array" in types or "object" in types or (not types and "$ref" in schema):
         inside = {name: value for name, value in schema.items() if name not in _OUTSIDE_OF_ANY_OF}
-        return {**pick(schema, _OUTSIDE_OF_ANY_OF), "anyOf": [inside, {"type": "null"}]}
+        return {**pick(schema, _OUTSIDE_OF_ANY_OF), "anyOf": [inside, _NULL]}
+    if not types:
+        return dict(schema)
     result = {**schema, "type": [*types, "null"]}
     # Without null among its values an enum would forbid what the type now allows.
     if (values := as_list(schema.get("enum"))) and None not in values:
@@ -175,7 +174,7 @@ def _strict(schema: JsonObject, root: JsonObject, open_references: frozenset[str
     def inner(value: JsonValue) -> JsonValue:
         return _strict(as_object(value), root, open_references) if isinstance(value, dict) else value
 
-    for name in ("$defs", "definitions"):
+    for name in _DEFINITIONS:
         if name in node:
             node[name] = {key: inner(value) for key, value in as_object(node[name]).items()}
     _flatten_all_of(node)

@@ -86,11 +86,6 @@ class BlockBuffer:
         self._forget_last_line()
         return self.pop_events()
 
-    @property
-    def open_fence(self) -> Fence | None:
-        """The fence that the text is in, if any."""
-        return self._leaf if isinstance(self._leaf, Fence) else None
-
     def describe(self) -> str:
         """Say what is open, from the outside in; `boundary` when nothing is (R263)."""
         parts = [str(frame) for frame in self._lists]

@@ -56,19 +56,19 @@ class BlockRegion:
     """Gives finished blocks, slices of long paragraphs and lines of code."""
 
     def __init__(self) -> None:
-        self.buffer = BlockBuffer()
+        self._buffer = BlockBuffer()
         self._fixups = Fixups()
         self._joiner = Joiner()
         self._language: str | None = None
 
     def write(self, text: str) -> list[Piece]:
         """See `Region`."""
-        self.buffer.push(text)
-        return self._pieces(self.buffer.pop_events())
+        self._buffer.push(text)
+        return self._pieces(self._buffer.pop_events())
 
     def finish(self) -> list[Piece]:
         """See `Region`."""
-        return self._pieces(self.buffer.flush())
+        return self._pieces(self._buffer.flush())
 
     def _pieces(self, events: list[BlockEvent]) -> list[Piece]:
         if not events:

@@ -30,13 +30,9 @@ _State = Literal["text", "escape", "intermediate", "sequence", "string", "string
 
 
 class TextCleaner:
-    """Cleans one text that arrives in pieces.
+    """Cleans one text that arrives in pieces."""
 
-    `saw_bidi_override` becomes true with the first character that changes the direction in which text is
-    drawn. Such characters are kept, since languages need them, but can make code read other than it is.
-    """
-
-    __slots__ = ("_after_return", "_keeps_sgr", "_parameters", "_state", "_surrogate", "saw_bidi_override")
+    __slots__ = ("_after_return", "_keeps_sgr", "_parameters", "_state", "_surrogate")
 
     def __init__(self, control_sequences: ControlSequences = "strip") -> None:
         self._keeps_sgr = control_sequences == "keep_sgr"
@@ -44,7 +40,6 @@ class TextCleaner:
         self._parameters = ""
         self._after_return = False
         self._surrogate: str = ""
-        self.saw_bidi_override = False
 
     def feed(self, text: str) -> str:
         """Take the next piece and give what of it is to be shown."""
@@ -53,8 +48,6 @@ class TextCleaner:
         if text and "\ud800" <= text[-1] <= "\udbff":
             # The first half of a character; the next piece may have the second (providers trap 14).
             text, self._surrogate = text[:-1], text[-1]
-        if not text.isascii() and not self.saw_bidi_override:
-            self.saw_bidi_override = _BIDI_OVERRIDE.search(text) is not None
         if self._state == "text" and not self._after_return and _INTERESTING.search(text) is None:
             return text
         return self._normalise_lines(self._strip(replace_surrogates(text)))
@@ -191,5 +184,8 @@ def clean_line(text: str) -> str:
 
 
 def has_bidi_override(text: str) -> bool:
-    """Tell whether a text has characters that change the direction in which it is drawn."""
+    """Tell whether a text has characters that change the direction in which it is drawn.
+
+    Such characters are kept, since languages need them, but they can make code read other than it is.
+    """
     return not text.isascii() and _BIDI_OVERRIDE.search(text) is not None

@@ -98,7 +98,8 @@ class _Running:
         try:
             self._group = ProcessGroup(program.arguments, program.folder, {**os.environ, **program.variables})
         except OSError as error:
-            raise SpawnError(f"{error.strerror}: {error.filename}") from error
+            where = f": {error.filename}" if error.filename else ""
+            raise SpawnError(f"{error.strerror}{where}") from error
         except ValueError as error:  # such as a NUL character
             raise SpawnError(str(error)) from error
         guard.add(self._group.id)

@@ -114,7 +114,9 @@ def _read_once(folders: Mapping[RootName, Path]) -> Reading:
     if _stamps(folders) != before or not all(folder.is_dir() for folder in folders.values()):
         raise _MovedError
     # A copy without events has nothing to offer: a crash fell between the files of its first save.
-    having_events = {root: folder for root, folder in folders.items() if (root, EVENTS) in before}
+    having_events: Mapping[RootName, Path] = {
+        root: folder for root, folder in folders.items() if (root, EVENTS) in before
+    }
     stream_root = _newest(having_events or folders, before, (EVENTS, BASE_CONFIG))
     metadata_root = _newest(folders, before, (METADATA,))
     _warn_of_shorter_winner(stream_root, folders, contents)

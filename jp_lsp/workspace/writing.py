@@ -76,10 +76,14 @@ class ConversationWriter:
 
     @property
     def targets(self) -> tuple[Root, ...]:
-        """The roots that a save writes; the workspace alone where there is no other."""
+        """The roots that a save writes; the workspace alone where there is no other.
+
+        The workspace comes first: a crash between the two then leaves a conversation that the next opening
+        brings to both. One that stood in the user's folder alone would count as meant to be there alone.
+        """
         if self.roots.silo is None:
             return (self.roots.workspace,)
-        return (self.roots.silo, self.roots.workspace) if self.is_projected else (self.roots.silo,)
+        return (self.roots.workspace, self.roots.silo) if self.is_projected else (self.roots.silo,)
 
     def write(self, snapshot: Snapshot) -> None:
         """Make a snapshot durable.

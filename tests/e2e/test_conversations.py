@@ -21,7 +21,7 @@ LONG_ANSWER = (
 )
 
 
-@pytest.mark.requirement("R337", "S23", "R5", "R310")
+@pytest.mark.requirement("R337", "S23")
 async def test_two_conversations_at_once_stay_apart(
     client: JpClient, vendor: ChatVendor, user: UserFolders
 ) -> None:
@@ -88,7 +88,7 @@ async def test_a_query_without_a_place_continues_the_conversation_used_last(
     assert (await client.query("more", "place-4"))["conversation"] == first, "each editor keeps to its own"
 
 
-@pytest.mark.requirement("R184", "R265", "R288", "S19", "R187", "R88")
+@pytest.mark.requirement("R184", "R265", "R288", "S19")
 async def test_a_stored_turn_is_shown_as_it_was_shown_while_it_ran(
     client: JpClient, vendor: ChatVendor
 ) -> None:

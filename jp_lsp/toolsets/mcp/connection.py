@@ -36,7 +36,6 @@ CLOSE_SECONDS = 2.0
 QUOTED_LINES = 10
 """How many of its last lines are quoted when a server ends in the middle."""
 
-_FINISH_SECONDS = 0.5
 _SDK = "jp_lsp.toolsets.mcp.sdk"
 _T = TypeVar("_T")
 
@@ -152,6 +151,7 @@ class Connection:
         done: list[_T] = []
         failed: list[SessionError] = []
         scope = anyio.CancelScope()
+        lines_before = self._tail.count
 
         async def do() -> None:
             _CURRENT.set(use)
@@ -179,7 +179,8 @@ class Connection:
         text = f"{self._title} {failed[0]}"
         if failed[0].is_rejected and self._is_leaving:
             raise SessionGoneError(text) from failed[0]
-        raise McpError(text + ("" if self._child else self._tail.quote(QUOTED_LINES))) from failed[0]
+        said = 0 if self._child else min(self._tail.count - lines_before, QUOTED_LINES)
+        raise McpError(text + self._tail.quote(said)) from failed[0]
 
     async def run(self) -> None:
         """Own the connection from its start to its end; never raises but when cancelled."""
@@ -229,20 +230,12 @@ class Connection:
                 self._settled.set()
                 try:
                     await self._closing.wait()
-                    if self._is_lost:
-                        await self._let_finish()
                 finally:
                     self._session = self._tasks = None
                     self._scope.deadline = anyio.current_time() + CLOSE_SECONDS
                     tasks.cancel_scope.cancel()
         if not self._settled.is_set() and not self._closing.is_set():
             raise TimeoutError(f"it did not answer within {self.config.startup_timeout:g} s")
-
-    async def _let_finish(self) -> None:
-        """Let what was asked take the last answers that came, and learn that no more will."""
-        with anyio.move_on_after(_FINISH_SECONDS):
-            for use in tuple(self._uses):
-                await use.over.wait()
 
     def _close_if_left(self) -> None:
         if self._is_leaving and not self._uses and not self._waiting:

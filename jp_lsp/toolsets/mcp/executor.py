@@ -11,7 +11,7 @@ import anyio.to_thread
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.mcp import McpError, McpServerConfig
 from jp_lsp.ports.toolset import LiveQuestions, NoReply, Reply, RunObserver, ToolRun
-from jp_lsp.tools.outcome import Failed, Succeeded, ToolOutcome, ToolQuestion
+from jp_lsp.tools.outcome import Failed, Succeeded, ToolQuestion
 from jp_lsp.tools.spec import McpSource
 from jp_lsp.toolsets.mcp.connection import Connection, SessionGoneError
 from jp_lsp.toolsets.mcp.servers import McpServers
@@ -43,7 +43,7 @@ class McpExecutor:
         self._configs = configs
         self._questions = questions
 
-    async def run(self, run: ToolRun, observer: RunObserver) -> ToolOutcome:
+    async def run(self, run: ToolRun, observer: RunObserver) -> Succeeded | Failed:
         """Do one pass. Cancelled, it returns at once and the server is told."""
         assert isinstance(run.tool.source, McpSource)
         problems = await _problems(run)
@@ -55,7 +55,7 @@ class McpExecutor:
         except McpError as error:
             return Failed(str(error))
 
-    async def _call(self, run: ToolRun, source: McpSource, observer: RunObserver) -> ToolOutcome:
+    async def _call(self, run: ToolRun, source: McpSource, observer: RunObserver) -> Succeeded | Failed:
         config = self._configs.get(source.server)
         if config is None:
             raise McpError(f"Unknown MCP server: {source.server}")
@@ -81,7 +81,7 @@ class _Call:
         self._open_questions = 0
         self._seconds_left = math.inf
 
-    async def make(self, connection: Connection) -> ToolOutcome:
+    async def make(self, connection: Connection) -> Succeeded | Failed:
         """Call the tool.
 
         Raises:
@@ -90,7 +90,7 @@ class _Call:
         timeout = self._run.tool.policy.timeout
         with anyio.move_on_after(timeout or None) as self._scope:
             return await connection.use(self._call_tool, self._ask if self._questions else None)
-        return Failed(f"The tool timed out after {timeout:g} s.")
+        return Failed(f"Tool '{self._run.tool.name}' timed out after {timeout:g} s.")
 
     async def _call_tool(self, session: Session) -> Succeeded | Failed:
         arguments = _clean(self._run.arguments)

@@ -43,11 +43,14 @@ async def connect_http(
     """
 
     async def look(response: httpx2.Response) -> None:
-        if response.is_error:
+        content_type = response.headers.get("content-type", "").lower()
+        # A refusal in JSON says itself what is wrong, and a server need not know another method.
+        is_post = response.request.method == "POST"
+        if is_post and response.is_error and not content_type.startswith("application/json"):
             tail.add(f"HTTP {response.status_code} {response.reason_phrase}")
         if response.status_code == HTTPStatus.NOT_FOUND and MCP_SESSION_ID in response.request.headers:
             on_expired()
-        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+        if not content_type.startswith("text/event-stream"):
             response.stream = _Bounded(response.stream)
 
     def make_client() -> httpx2.AsyncClient:

@@ -81,16 +81,17 @@ class McpServers:
         return connection
 
     async def aclose(self) -> None:
-        """End all servers, in bounded time. A closed pool starts none."""
+        """End all servers, in bounded time and whatever happens meanwhile. A closed pool starts none."""
         self._is_closed = True
         for connection in self._connections:
             connection.close()
-        if self._owner is not None:
-            self._is_wanted.set()
-            await asyncio.wait([self._owner], timeout=END_SECONDS)
-            self._owner.cancel()
-            await asyncio.wait([self._owner])
-        await anyio.to_thread.run_sync(self._guard.close)
+        with anyio.CancelScope(shield=True):
+            if self._owner is not None:
+                self._is_wanted.set()
+                await asyncio.wait([self._owner], timeout=END_SECONDS)
+                self._owner.cancel()
+                await asyncio.wait([self._owner])
+            await anyio.to_thread.run_sync(self._guard.close)
 
     async def _own(self) -> None:
         """Hold the task of each connection."""

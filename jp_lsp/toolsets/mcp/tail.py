@@ -17,6 +17,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 class Tail:
     """The last lines of a server that are not empty, without terminal codes, each of bounded size.
 
+    `count` is how many lines there were in all.
+
     Args:
         server: its name, for the log.
         heading: what stands above a quotation, such as `stderr`.
@@ -27,6 +29,7 @@ class Tail:
         self._heading = heading
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._line = bytearray()
+        self.count = 0
 
     def take(self, piece: bytes) -> None:
         """Take the next bytes of an output; lines need not be complete."""
@@ -46,6 +49,7 @@ class Tail:
         text = _CONTROL.sub(" ", _TERMINAL_CODE.sub("", line[:_MAX_LINE_SIZE])).strip()
         if text:
             self._lines.append(text)
+            self.count += 1
             _log.debug("%s: %s", self._server, text)
 
     def clear(self) -> None:
@@ -54,5 +58,5 @@ class Tail:
 
     def quote(self, most: int = KEPT_LINES) -> str:
         """Give the last lines as the end of a message; empty when there are none."""
-        lines = list(self._lines)[-most:]
+        lines = list(self._lines)[-most:] if most else []
         return "".join([f"\n{self._heading}:", *(f"\n  {line}" for line in lines)]) if lines else ""

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import anyio
@@ -46,8 +47,10 @@ class McpTools:
     def start(self, specs: Sequence[ToolSpec]) -> None:
         """Have the servers of these tools started, without waiting; what goes wrong is told by `complete`."""
         for name in _by_server(specs):
-            if (config := self._configs.get(name)) is not None:
-                self._servers.start(config, self._root)
+            config = self._configs.get(name)
+            if config is not None:
+                with suppress(McpError):
+                    self._servers.start(config, self._root)
 
     async def complete(self, specs: Sequence[ToolSpec]) -> CompleteTools:
         """Give the tools with definitions as their servers have them now; other tools pass as they are.

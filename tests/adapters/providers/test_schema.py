@@ -4,16 +4,18 @@ from typing import Any
 
 import pytest
 
+from jp_lsp.providers.portable import portable
 from jp_lsp.providers.schema import (
     loose_schema,
     nullable,
-    parameter_schema,
     plain_schema,
     strict_schema,
     strict_transform,
     without_arrays_in_enum,
 )
 from jp_lsp.tools.definition import Parameter, ToolDefinition
+from jp_lsp.tools.schema import parameter_schema
+from jp_lsp.toolsets.mcp.definitions import define_tool
 
 
 def tool(**parameters: Parameter) -> ToolDefinition:
@@ -120,6 +122,11 @@ def test_arrays_leave_the_enum() -> None:
         ({"type": ["null", "array"]}, {"type": ["null", "array"]}),
         ({"description": "d"}, {"description": "d"}),
         (
+            {"$ref": "#/$defs/x", "description": "d"},
+            {"description": "d", "anyOf": [{"$ref": "#/$defs/x"}, {"type": "null"}]},
+        ),
+        ({"anyOf": [{"type": "string"}]}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        (
             {"type": "array", "items": {}, "description": "d", "title": "t", "default": [], "examples": [1]},
             {
                 "description": "d",
@@ -216,7 +223,8 @@ def test_references_to_oneself_end() -> None:
         "required": ["first"],
     }
     first: Any = strict_transform(schema)["properties"]
-    assert first["first"]["properties"]["next"] == {"$ref": "#/$defs/n"}
+    end = {"description": "d", "anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}
+    assert first["first"]["properties"]["next"] == end
 
 
 def test_nothing_that_is_given_is_changed() -> None:
@@ -226,3 +234,79 @@ def test_nothing_that_is_given_is_changed() -> None:
     without_arrays_in_enum(schema)
     nullable(schema)
     assert repr(schema) == before
+
+
+SERVER_TOOL = define_tool(
+    ToolDefinition("t", {}),
+    None,
+    {
+        "type": "object",
+        "properties": {
+            "tags": {"type": "array", "items": {"$ref": "#/$defs/Tag"}, "uniqueItems": True},
+            "mode": {"description": "How."},
+            "when": {"type": "string", "format": "date-time", "examples": ["2030-01-01T00:00:00Z"]},
+            "tree": {"$ref": "#/$defs/Tree"},
+            "size": {"oneOf": [{"type": "integer", "x-unit": "px"}, {"type": "string", "minLength": 1}]},
+        },
+        "required": ["tags", "mode"],
+        "$defs": {
+            "Tag": {"type": "string", "maxLength": 9},
+            "Tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/Tree"}}},
+        },
+    },
+)
+
+
+@pytest.mark.requirement("F23")
+def test_a_servers_tool_reaches_a_plain_vendor_to_the_letter() -> None:
+    assert SERVER_TOOL.schema is not None
+    assert plain_schema(SERVER_TOOL) == SERVER_TOOL.schema
+
+
+@pytest.mark.requirement("F23")
+def test_a_servers_tool_reaches_a_strict_vendor_with_types_items_and_hints() -> None:
+    schema = strict_schema(SERVER_TOOL)
+    assert schema["properties"] == {
+        "tags": {"type": "array", "items": {"$ref": "#/$defs/Tag"}, "description": "{uniqueItems: true}"},
+        "mode": {"description": "How."},
+        "when": {
+            "type": ["string", "null"],
+            "format": "date-time",
+            "description": '{examples: ["2030-01-01T00:00:00Z"]}',
+        },
+        "tree": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}]},
+        "size": {
+            "anyOf": [
+                {"type": "integer"},
+                {"type": "string", "description": "{minLength: 1}"},
+                {"type": "null"},
+            ]
+        },
+    }
+    assert schema["required"] == ["tags", "mode", "when", "tree", "size"]
+    assert schema["$defs"] == {
+        "Tag": {"type": "string", "description": "{maxLength: 9}"},
+        "Tree": {
+            "type": "object",
+            "properties": {"left": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}]}},
+            "required": ["left"],
+            "additionalProperties": False,
+        },
+    }
+
+
+@pytest.mark.requirement("F23")
+def test_a_servers_tool_reaches_a_loose_vendor_with_its_definitions() -> None:
+    schema: Any = loose_schema(SERVER_TOOL)
+    assert schema["required"] == ["tags", "mode"]
+    assert schema["$defs"]["Tag"] == {"type": "string", "description": "{maxLength: 9}"}
+    assert schema["properties"]["mode"] == {"description": "How."}
+
+
+def test_hints_stand_behind_the_description_and_are_bounded() -> None:
+    described = portable({"description": "d", "not": {"const": 1}, "$comment": "c", "examples": ["x" * 5000]})
+    assert list(described) == ["description"]
+    text = described["description"]
+    assert isinstance(text, str)
+    assert text.startswith('d\n\n{not: {"const":1}, examples: ["xxx')
+    assert len(text) < 1100

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -132,6 +133,21 @@ async def watched_pool(
         yield watching, servers
 
 
+class Stopwatch:
+    """Measures from `start` on."""
+
+    def __init__(self) -> None:
+        self._begun = math.nan
+
+    def start(self) -> None:
+        self._begun = anyio.current_time()
+
+    @property
+    def seconds(self) -> float:
+        assert not math.isnan(self._begun)
+        return anyio.current_time() - self._begun
+
+
 class Observer:
     """Keeps what it is told."""
 
@@ -150,8 +166,8 @@ class User:
         self.runs: list[CallId] = []
         self.is_asked = anyio.Event()
         self.was_withdrawn = False
-        self._answers = {
-            name: list(answer) if isinstance(answer, list) else [answer] for name, answer in answers.items()
+        self._answers: dict[str, list[Reply | NoReply | None]] = {
+            name: [*answer] if isinstance(answer, list) else [answer] for name, answer in answers.items()
         }
 
     async def ask(self, run: ToolRun, question: ToolQuestion) -> Reply | NoReply:
@@ -160,13 +176,13 @@ class User:
         answers = self._answers[question.id]
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         self.is_asked.set()
-        if answer is None:
-            try:
-                await anyio.sleep_forever()
-            except BaseException:
-                self.was_withdrawn = True
-                raise
-        return answer
+        if answer is not None:
+            return answer
+        try:
+            await anyio.sleep_forever()
+        finally:
+            self.was_withdrawn = True
+        raise AssertionError
 
 
 def run_of(

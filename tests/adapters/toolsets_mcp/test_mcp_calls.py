@@ -12,7 +12,16 @@ import pytest
 from jp_lsp.tools.definition import ToolDefinition
 from jp_lsp.tools.outcome import Failed, Succeeded, ToolOutcome
 from jp_lsp.toolsets.mcp.executor import McpExecutor
-from tests.adapters.toolsets_mcp.scripted import Observer, Process, Watch, pool, run_of, watched_pool
+from tests.adapters.toolsets_mcp.scripted import (
+    Observer,
+    Process,
+    Stopwatch,
+    Watch,
+    pool,
+    run_of,
+    until,
+    watched_pool,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -136,6 +145,18 @@ async def test_a_server_that_closes_its_output_fails_the_call() -> None:
     assert await call("close_output", script={"stubborn": True}) == Failed(text)
 
 
+@pytest.mark.requirement("T06")
+async def test_a_server_that_dies_is_missed_although_what_it_started_holds_its_output() -> None:
+    async with watched_pool() as (watching, servers):
+        executor = McpExecutor(servers, {"notes": watching.server(helper=True)})
+        await executor.run(run_of("echo", {"text": ""}), Observer())
+        await until(lambda: len(watching.started) == 2)
+        outcome = await executor.run(run_of("die"), Observer())
+        assert outcome.content.startswith("MCP server 'notes' ended with code 3")
+        for process in watching.started:
+            await process.wait_for_end()
+
+
 async def test_a_server_that_was_killed_says_by_which_signal() -> None:
     async with watched_pool() as (watching, servers):
         executor = McpExecutor(servers, {"notes": watching.server()})
@@ -176,7 +197,7 @@ async def test_a_call_that_never_returns_runs_into_its_limit(era: str) -> None:
         executor = McpExecutor(servers, {"notes": watching.server(era=era)})
         await executor.run(run_of("echo", {"text": ""}), Observer())
         outcome = await executor.run(run_of("never", timeout=0.05), Observer())
-        assert outcome == Failed("The tool timed out after 0.05 s.")
+        assert outcome == Failed("Tool 'never' timed out after 0.05 s.")
         process = await watching.next_process()
         await process.wait_for("notifications/cancelled")
         assert await executor.run(run_of("echo", {"text": "next"}), Observer()) == Succeeded("next")
@@ -208,15 +229,15 @@ async def test_an_observer_that_breaks_does_not_break_the_call() -> None:
 # ------------------------------------------------------------------------------------------ cancelling
 
 
-async def cancel_during(executor: McpExecutor, watching: Watch, tool: str) -> tuple[Process, Any, float]:
-    """Start a call, cancel it while it runs, and give the server, what it was asked, and the seconds taken."""
+async def cancel_during(executor: McpExecutor, watching: Watch, tool: str) -> tuple[Process, float]:
+    """Start a call, cancel it while it runs, and give the server and the seconds that cancelling took."""
+    stopwatch = Stopwatch()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(executor.run, run_of(tool), Observer())
-        process = await watching.next_process()
-        asked = await process.wait_for("tools/call")
-        begun = anyio.current_time()
+        await (await watching.next_process()).wait_for("tools/call")
+        stopwatch.start()
         tasks.cancel_scope.cancel()
-    return process, asked, anyio.current_time() - begun
+    return watching.started[0], stopwatch.seconds
 
 
 @pytest.mark.requirement("R146", "R174", "T11")
@@ -224,8 +245,9 @@ async def cancel_during(executor: McpExecutor, watching: Watch, tool: str) -> tu
 async def test_cancelling_returns_at_once_and_tells_the_server(era: str) -> None:
     async with watched_pool() as (watching, servers):
         executor = McpExecutor(servers, {"notes": watching.server(era=era)})
-        process, asked, seconds = await cancel_during(executor, watching, "never")
+        process, seconds = await cancel_during(executor, watching, "never")
         assert seconds < 0.1
+        asked = process.messages[-1]
         told = await process.wait_for("notifications/cancelled")
         assert told["params"]["requestId"] == asked["id"]
         assert await executor.run(run_of("echo", {"text": "next"}), Observer()) == Succeeded("next")
@@ -236,7 +258,7 @@ async def test_cancelling_returns_at_once_and_tells_the_server(era: str) -> None
 async def test_a_late_answer_is_ignored() -> None:
     async with watched_pool() as (watching, servers):
         executor = McpExecutor(servers, {"notes": watching.server()})
-        process, _, _ = await cancel_during(executor, watching, "late")
+        process, _ = await cancel_during(executor, watching, "late")
         await process.wait_for_event("answered late")
         assert await executor.run(run_of("echo", {"text": "next"}), Observer()) == Succeeded("next")
 
@@ -244,29 +266,31 @@ async def test_a_late_answer_is_ignored() -> None:
 @pytest.mark.requirement("R146", "T11")
 async def test_cancelling_returns_at_once_although_the_server_reads_nothing_any_more() -> None:
     async with watched_pool() as (watching, servers):
+        stopwatch = Stopwatch()
         executor = McpExecutor(servers, {"notes": watching.server()})
         await executor.run(run_of("stop_reading"), Observer())
-        begun = anyio.current_time()
+        stopwatch.start()
         for _ in range(3):
             # More than a pipe holds, so that the messages after it cannot be written.
             with anyio.move_on_after(0.01):
                 await executor.run(run_of("echo", {"text": "x" * 300_000}), Observer())
-        assert anyio.current_time() - begun < 0.5
-        begun = anyio.current_time()
+        assert stopwatch.seconds < 0.5
+        stopwatch.start()
         await servers.aclose()
-        assert anyio.current_time() - begun < 2
+        assert stopwatch.seconds < 2
 
 
 @pytest.mark.requirement("T11")
 async def test_cancelling_during_the_start_returns_at_once() -> None:
     async with watched_pool() as (watching, servers):
+        stopwatch = Stopwatch()
         executor = McpExecutor(servers, {"notes": watching.server(start="silent")})
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(executor.run, run_of("echo"), Observer())
             await watching.next_process()
-            begun = anyio.current_time()
+            stopwatch.start()
             tasks.cancel_scope.cancel()
-        assert anyio.current_time() - begun < 0.1
+        assert stopwatch.seconds < 0.1
 
 
 async def test_calls_run_side_by_side() -> None:

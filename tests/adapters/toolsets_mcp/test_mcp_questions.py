@@ -8,10 +8,10 @@ import pytest
 
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.ports.toolset import NoReply, Reply
-from jp_lsp.tools.outcome import Succeeded, ToolOutcome, ToolQuestion
+from jp_lsp.tools.outcome import Failed, Succeeded, ToolQuestion
 from jp_lsp.toolsets.mcp.elicitation import MAX_ATTEMPTS, Filled, fill_form, visit_address
 from jp_lsp.toolsets.mcp.executor import McpExecutor
-from tests.adapters.toolsets_mcp.scripted import Observer, User, run_of, watched_pool
+from tests.adapters.toolsets_mcp.scripted import Observer, Stopwatch, User, run_of, watched_pool
 
 pytestmark = pytest.mark.anyio
 
@@ -250,15 +250,15 @@ async def test_an_address_is_opened_by_the_user() -> None:
 @ERAS
 async def test_cancelling_withdraws_the_question(era: str) -> None:
     async with watched_pool() as (watching, servers):
-        user = User(name=None)
+        user, stopwatch = User(name=None), Stopwatch()
         form = form_of("Who?", name={"type": "string"})
         executor = McpExecutor(servers, {"notes": watching.server(form=form, era=era)}, user)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(executor.run, run_of("ask"), Observer())
             await user.is_asked.wait()
-            begun = anyio.current_time()
+            stopwatch.start()
             tasks.cancel_scope.cancel()
-        assert anyio.current_time() - begun < 0.1
+        assert stopwatch.seconds < 0.1
         assert await executor.run(run_of("echo", {"text": "next"}), Observer()) == Succeeded("next")
         assert user.was_withdrawn
 
@@ -279,7 +279,7 @@ async def test_after_an_answer_the_limit_counts_again() -> None:
         form = form_of("Who?", name={"type": "string"})
         executor = McpExecutor(servers, {"notes": watching.server(form=form)}, User(name=Reply("x")))
         outcome = await executor.run(run_of("ask_and_hang", timeout=0.2), Observer())
-        assert outcome.content == "The tool timed out after 0.2 s."
+        assert outcome.content == "Tool 'ask_and_hang' timed out after 0.2 s."
 
 
 async def test_with_several_calls_the_one_that_began_last_is_asked() -> None:
@@ -296,6 +296,23 @@ async def test_with_several_calls_the_one_that_began_last_is_asked() -> None:
             tasks.cancel_scope.cancel()
 
 
+async def test_the_newer_protocol_tells_which_call_asks() -> None:
+    async with watched_pool() as (watching, servers):
+        user = User(name=Reply("x"))
+        form = form_of("Who?", name={"type": "string"})
+        executor = McpExecutor(servers, {"notes": watching.server(form=form, era="modern")}, user)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(executor.run, run_of("hold_and_ask", call="first"), Observer())
+            process = await watching.next_process()
+            await process.wait_for("tools/call")
+            tasks.start_soon(executor.run, run_of("never", call="second"), Observer())
+            await process.wait_for("tools/call")
+            process.go_on()
+            await user.is_asked.wait()
+            assert user.runs == ["first"]
+            tasks.cancel_scope.cancel()
+
+
 @ERAS
 async def test_the_workspace_is_the_only_root(era: str, tmp_path: Any) -> None:
     folder = tmp_path / "a b"
@@ -307,13 +324,14 @@ async def test_the_workspace_is_the_only_root(era: str, tmp_path: Any) -> None:
         assert answered["roots"] == [{"uri": folder.as_uri(), "name": "a b"}]
 
 
-async def sample(era: str) -> ToolOutcome:
+async def sample(era: str) -> Succeeded | Failed:
     async with watched_pool() as (watching, servers):
         executor = McpExecutor(servers, {"notes": watching.server(era=era)})
         outcome = await executor.run(run_of("sample"), Observer())
         process = await watching.next_process()
-        asked = process.messages or [await process.wait_for("tools/list")]
-        assert "sampling" not in json.dumps([message for message in asked if "id" in message])
+        await process.wait_for("tools/call")
+        assert "elicitation" in json.dumps(process.messages)
+        assert "sampling" not in json.dumps(process.messages)
         return outcome
 
 

@@ -33,6 +33,16 @@ CASES = [
         "Use ```py.\n\n`````py\nx\n`````\n\nend",
     ),
     (
+        "nor is a later one",
+        "Use ```py.\n\n```py\nx\n```\n\n```\ny\n```",
+        "Use ```py.\n\n`````py\nx\n`````\n\n`````\ny\n`````",
+    ),
+    (
+        "lists on both sides of its end are two",
+        "So: ```py\n```\n- a\n```\n- b",
+        "So: ```py\n\n\\`\\`\\`\n\n- a\n\n- b",
+    ),
+    (
         "a pair in one line is none",
         "Use ```x``` so.\n\n```\nx\n```\nend",
         "Use ```x``` so.\n\n`````\nx\n`````\n\nend",
@@ -50,6 +60,7 @@ CASES = [
     ("too far away", "see `a b\n\n" + "c" * 64 + "` d", "see `a b\n\n" + "c" * 64 + "` d"),
     ("near enough", "see `a b\n\n" + "c" * 63 + "` d", "see `a b\n\n" + "c" * 63 + "\\` d"),
     ("a span of its own", "see `a b\n\n`c d` e", "see `a b\n\n`c d` e"),
+    ("not in a quotation", "see `a b\n\n>c` d", "see `a b\n\n>c` d"),
     ("not in the block after the next", "see `a b\n\n# h\n\nc` d", "see `a b\n\n# h\n\nc` d"),
 ]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jp_lsp.render.chunk import Structured
+from jp_lsp.render.chunk import Retract, Structured
 from jp_lsp.render.transcript import transcript
 from tests.support.view import Watcher
 
@@ -91,6 +91,7 @@ def test_a_value_that_is_retracted_first_of_all_keeps_its_header() -> None:
     watcher = started()
     watcher.value("{")
     watcher.retract_value()
+    assert watcher.chunks[-2:] == [Structured("\n{", "more"), Retract(5, "restart")]
     watcher.value("[]")
     watcher.end()
     assert transcript(watcher.chunks) == "## User\n\ngo\n\n## Assistant\n\n`````json\n[]\n`````"

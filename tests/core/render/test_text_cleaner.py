@@ -83,12 +83,9 @@ def test_a_colour_sequence_without_end_takes_no_memory() -> None:
 
 
 def test_direction_overrides_are_kept_and_noted() -> None:
-    cleaner = TextCleaner()
-    assert cleaner.feed("a\u200fb") == "a\u200fb"
-    assert not cleaner.saw_bidi_override
-    assert cleaner.feed("x\u202ey") == "x\u202ey"
-    assert cleaner.saw_bidi_override
-    assert has_bidi_override("\u2066")
+    for text, is_override in (("a\u200fb", False), ("x\u202ey", True), ("\u2066", True), ("plain", False)):
+        assert clean(text) == text
+        assert has_bidi_override(text) is is_override
     assert not has_bidi_override("שלום")
 
 

@@ -243,6 +243,15 @@ def test_calls_of_a_batch_are_told_apart_and_results_do_not_mix() -> None:
     )
 
 
+def test_an_id_may_be_used_again_for_a_later_call() -> None:
+    watcher = Watcher()
+    watcher.begin()
+    for name in ("read", "list"):
+        watcher.see(watcher.view.tool_call("1", name, {}))
+        watcher.see(watcher.view.tool_result("1", "x"))
+    assert [chunk.name for chunk in watcher.durable if isinstance(chunk, ToolResult)] == ["read", "list"]
+
+
 @pytest.mark.requirement("F39")
 def test_an_edited_call_is_shown_again_in_its_place() -> None:
     watcher = Watcher()

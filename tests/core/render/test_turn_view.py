@@ -159,6 +159,13 @@ def test_direction_overrides_are_reported_once_in_a_turn() -> None:
     assert [chunk.code for chunk in watcher.chunks if isinstance(chunk, Notice)] == ["bidi_override"] * 2
 
 
+def test_half_a_character_at_the_end_is_replaced() -> None:
+    watcher = started()
+    watcher.message("a\ud83d", "\ude00b\ud83d")
+    watcher.end()
+    assert watcher.text == "a😀b\ufffd"
+
+
 # Menus.
 
 
@@ -205,8 +212,9 @@ def test_a_continuation_goes_on_in_the_same_region() -> None:
     assert watcher.slots["retry"] == Retry(1, 5, "Connection error", 1000)
     watcher.see(watcher.view.attempt_begin())
     assert "retry" in watcher.slots
-    watcher.message(" 12.\n\n```\nx")
+    watcher.message(" 12")
     assert "retry" not in watcher.slots
+    watcher.message(".\n\n```\nx")
     watcher.see(watcher.view.attempt_begin())
     watcher.message("y\n```\n")
     watcher.end()
