@@ -1,5 +1,6 @@
 """Every recorded and constructed exchange decodes to its events and encodes to its body, however it is cut."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,10 @@ OUT_OF_ORDER = {"cerebras/tool_call_stream[1]"}
 """Recorded streams that break the contract: here reasoning comes back on an index that was flushed, which is
 stored behind what is there (query pipeline 2.4).
 """
+
+
+COUNTS: Counter[str] = Counter()
+"""What was compared; printed by the last test of this file."""
 
 
 def _steps(providers: Iterable[str], *kinds: str, with_bodies: bool = False) -> list[Any]:
@@ -91,6 +96,10 @@ def test_bodies_decode_to_the_recorded_events(path: Path, number: int, crlf: boo
         assert events == expected, name
         assert (violations(played.events) == []) is is_lawful, name
         assert flushed is None or built(played.events) == flushed, name
+        COUNTS[f"{recording['provider']}: cut bodies decoded"] += 1
+    COUNTS[
+        f"{recording['provider']}: {recording['origin']['kind']} steps decoded with {'CRLF' if crlf else 'LF'}"
+    ] += 1
 
 
 @pytest.mark.shared
@@ -108,6 +117,7 @@ def test_requests_encode_to_the_recorded_bodies(path: Path, number: int) -> None
     else:
         sent = play(exchange, _answers(recording, step), whole).bodies
     assert [comparable(body) for body in sent] == [comparable(body) for body in bodies]
+    COUNTS[f"{recording['provider']}: bodies encoded"] += len(bodies)
 
 
 @pytest.mark.shared
@@ -127,3 +137,9 @@ def test_raw_streams_of_a_real_server_are_understood(provider: str, wire: str, k
         assert (said[0]["name"], said[0]["arguments"].keys()) == ("get_weather", {"city", "unit"})
     assert exchange.usage is not None
     assert exchange.usage.output_tokens
+
+
+@pytest.mark.shared
+def test_print_what_was_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    with capsys.disabled():
+        print("", *(f"{what}: {count}" for what, count in sorted(COUNTS.items())), sep="\n")  # noqa: T201
