@@ -368,6 +368,7 @@ GAPS: dict[str, str] = {
     "R221": "templates of queries are not built yet",
     "R229": _TITLES,
     "R234": "templates of queries are not built yet",
+    "R235": "the server answers an empty query with `empty_query`; only the terminal client asks for the text",
     "R238": _TOOLS,
     "R242": _TITLES,
     "R260": _TOOLS,

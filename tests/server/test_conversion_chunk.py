@@ -1,7 +1,6 @@
 """Every chunk as JSON: exactly as promised, with nothing lost."""
 
 import dataclasses
-import time
 from collections import defaultdict
 from typing import Any, cast, get_args
 
@@ -363,12 +362,3 @@ def test_a_question_is_told_with_the_titles_that_its_buttons_have() -> None:
             render.PromptAction("edit", "Run (2)"),
         ),
     )
-
-
-@pytest.mark.requirement("R215")
-def test_twenty_thousand_chunks_take_less_than_a_second() -> None:
-    chunks = [chunk for chunk, _ in CASES]
-    begin = time.process_time()
-    for seq in range(20_000):
-        chunk_to_wire(chunks[seq % len(chunks)], seq, ORIGIN)
-    assert time.process_time() - begin < 1.0

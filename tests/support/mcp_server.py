@@ -213,6 +213,14 @@ def close_output(server: Server, id: Any, params: Any) -> Any:
     time.sleep(60)
 
 
+def close_input(server: Server, id: Any, params: Any) -> Any:
+    """Close the input, then answer."""
+    server.script["stops"] = True
+    read, _ = os.pipe()
+    os.dup2(read, 0)
+    return text("closed")
+
+
 def never(server: Server, id: Any, params: Any) -> Any:
     """Never answer."""
 
@@ -345,33 +353,11 @@ def converse(server: Server, params: Any, method: str, asked: dict[str, Any]) ->
 TOOLS = {
     work.__name__: work
     for work in (
-        *(
-            echo,
-            fail,
-            fail_silently,
-            refuse,
-            break_protocol,
-            die,
-            answer_and_end,
-            close_output,
-            never,
-            late,
-            hold,
-            flood,
-        ),
-        *(
-            noise,
-            big,
-            stop_reading,
-            progress,
-            environment,
-            content,
-            ask,
-            ask_and_hang,
-            hold_and_ask,
-            roots,
-            sample,
-        ),
+        *(echo, big, content, environment, progress, noise, flood),
+        *(fail, fail_silently, refuse, break_protocol),
+        *(never, late, hold),
+        *(die, answer_and_end, close_output, close_input, stop_reading),
+        *(ask, ask_and_hang, hold_and_ask, roots, sample),
     )
 }
 

@@ -109,7 +109,7 @@ class Child:
         """Say how it ended by itself, as the end of a sentence."""
         code = self._transport.get_returncode()
         if code is None or self._was_forced:
-            return "closed its output but did not end"
+            return "closed the connection but did not end"
         if code < 0:
             return f"was ended by signal {-code}"
         return f"ended with code {code}"

@@ -28,7 +28,7 @@ def find_problems(schema: JsonObject, arguments: JsonObject) -> list[str]:
     """Say what is wrong with arguments, a few sentences at most; none when nothing is, or nothing can be said."""
     dialect = _library.validators.validator_for(schema, default=_library.Draft202012Validator)
     try:
-        dialect.check_schema(schema)
+        dialect.check_schema(schema, format_checker=None)  # it would try to read regular expressions
         lenient = _library.validators.extend(dialect, {"pattern": _accept})
         found: Iterator[Any] = lenient(schema, registry=_no_documents).iter_errors(arguments)
         return [_describe(error) for error in islice(found, MAX_PROBLEMS)]

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -164,14 +163,3 @@ def test_a_query_with_each_persona_begins_or_says_which_line_is_wrong(name: str)
     assert [section.position for section in resolved.sections] == sorted(
         section.position for section in resolved.sections
     )
-
-
-def test_resolving_all_of_it_again_is_quick():
-    settings = WorkspaceSettings(root(), root(), {}, NOWHERE, None, ServerSettings(), lambda: None)
-    settings.resolve(["architect"], None)
-    times: list[float] = []
-    for _ in range(5):
-        start = time.perf_counter()
-        settings.resolve(["architect"], None)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.2

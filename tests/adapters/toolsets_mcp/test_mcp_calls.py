@@ -141,8 +141,17 @@ async def test_a_server_that_dies_fails_its_call_only_and_is_started_again() -> 
 
 
 async def test_a_server_that_closes_its_output_fails_the_call() -> None:
-    text = "MCP server 'notes' closed its output but did not end"
+    text = "MCP server 'notes' closed the connection but did not end"
     assert await call("close_output", script={"stubborn": True}) == Failed(text)
+
+
+async def test_a_server_that_takes_no_more_input_fails_the_call() -> None:
+    async with watched_pool() as (watching, servers):
+        executor = McpExecutor(servers, {"notes": watching.server(stubborn=True)})
+        assert await executor.run(run_of("close_input"), Observer()) == Succeeded("closed")
+        outcome = await executor.run(run_of("echo", {"text": "unheard"}), Observer())
+        assert outcome == Failed("MCP server 'notes' closed the connection but did not end")
+        assert await executor.run(run_of("echo", {"text": "next"}), Observer()) == Succeeded("next")
 
 
 @pytest.mark.requirement("T06")

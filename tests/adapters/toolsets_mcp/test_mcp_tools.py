@@ -92,6 +92,13 @@ async def test_servers_are_started_side_by_side_and_listed_once_each() -> None:
             assert [message["method"] for message in process.messages].count("tools/list") == 1
 
 
+async def test_nothing_is_started_ahead_while_the_program_ends() -> None:
+    async with watched_pool() as (watching, servers):
+        await servers.aclose()
+        McpTools(servers, {"notes": watching.server()}, "/").start([tool("echo")])
+        assert watching.started == []
+
+
 async def test_servers_can_be_started_ahead() -> None:
     async with watched_pool() as (watching, servers):
         config = watching.server()

@@ -32,7 +32,12 @@ CASES: dict[str, tuple[Any, Any, list[str]]] = {
         {"a": 3},
         ["a: 3 is less than or equal to the minimum of 3"],
     ),
-    "a pattern of JavaScript": ({"properties": {"a": {"pattern": r"^\p{L}(?<x>y)$"}}}, {"a": "1"}, []),
+    "a pattern of JavaScript": (
+        {"properties": {"a": {"pattern": r"^\p{L}(?<x>y)$", "maxLength": 1}}},
+        {"a": "12"},
+        ["a: '12' is too long"],
+    ),
+    "a pattern that Python could read": ({"properties": {"a": {"pattern": "^b$"}}}, {"a": "1"}, []),
     "an unknown format": ({"properties": {"a": {"format": "whatever"}}}, {"a": "1"}, []),
 }
 

@@ -190,7 +190,7 @@ def test_wait_hints_are_honoured_up_to_the_cap(retry_after: float | None, waited
 @pytest.mark.parametrize(
     "kind", ["auth", "unknown_model", "quota", "malformed", "context_length", "output_limit"]
 )
-@pytest.mark.requirement("R56", "R57", "R58", "R59", "R203", "F06", "F13", "S15")
+@pytest.mark.requirement("R56", "R57", "R58", "R59", "R203", "F06", "F13", "S15", "R300")
 def test_fatal_failures_keep_what_was_seen_and_are_not_retried(kind: str) -> None:
     desk = Desk().start().says(message("Step one is done. "), failure(kind, "no"))
     assert len(desk.requests) == 1
@@ -469,6 +469,7 @@ def test_keep_alives_do_not_count_as_content() -> None:
     assert desk.stream_ends().result.outcome is Outcome.FAILED
 
 
+@pytest.mark.requirement("R315")
 def test_what_the_table_does_not_list_is_a_mistake_of_the_driver() -> None:
     desk = Desk().start()
     with pytest.raises(IllegalInput, match="Start cannot happen in phase waiting"):
