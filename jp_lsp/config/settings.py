@@ -165,6 +165,8 @@ class WorkspaceSettings:
             assistant_name=options.optional_text(tree, "assistant", "name"),
             user_name=options.optional_text(tree, "user", "name"),
             lock_timeout=options.lock_timeout(tree),
+            max_cycles=self._server.limits.cycles,
+            max_tool_calls=self._server.limits.tool_calls,
             start_local=options.flag(tree, "conversation", "start_local"),
             providers=provider_settings(connecting, self._server, strangers),
             tools=tools.offered,

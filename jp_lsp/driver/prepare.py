@@ -205,6 +205,8 @@ def _options(query: Query, settings: QuerySettings, frontend: Frontend) -> TurnO
         interrupt=settings.interrupt,
         can_prompt=frontend.can_prompt and query.interactive,
         persist=query.persist,
+        max_cycles=settings.max_cycles,
+        max_tool_calls=settings.max_tool_calls,
     )
 
 

@@ -59,6 +59,8 @@ class QuerySettings:
     untrusted: tuple[TrustItem, ...] = ()
     trust_hash: str = ""
     trust_policy: TrustPolicy = "ask"
+    max_cycles: int = 0
+    max_tool_calls: int = 128
     trusted_providers: Mapping[str, ProviderSettings] | None = None
     warnings: tuple[str, ...] = field(default=())
 

@@ -169,7 +169,8 @@ class PromptBroker:
             case "document" if entry.document is not None:
                 entry.document.step_forward()
             case "document":
-                self._spawn(lambda: self._put_as_document(entry))
+                entry.document = document = self._document(entry)
+                self._spawn(lambda: self._put_as_document(entry, document))
             case "client":
                 pass  # the chunk has told it; it comes with `jp/answer`
             case "none":
@@ -206,18 +207,18 @@ class PromptBroker:
                 self._note_speed(result, time.monotonic() - asked_at)
                 self._settle(entry, given)
 
-    async def _put_as_document(self, entry: _Open) -> None:
-        if not self._is_open(entry):
-            return
+    def _document(self, entry: _Open) -> TextDocument:
         watcher = Watcher(
             lambda result: self._end_document(entry, result),
             entry.asker.keep_unsent,
             self._note_speed,
             self._give_up_documents,
         )
-        entry.document = TextDocument(entry.decision, self._documents, watcher)
+        return TextDocument(entry.decision, self._documents, watcher)
+
+    async def _put_as_document(self, entry: _Open, document: TextDocument) -> None:
         try:
-            await entry.document.run()
+            await document.run()
         except Exception:
             _log.exception("asking for a text broke")
             self._settle(entry, AskFailed(entry.decision.id, "asking for a text broke; the log says why"))

@@ -194,7 +194,7 @@ class TextDocument:
             case "saved" if self._message is None:
                 self._put(self._invitation())
             case "closed":
-                self._put(f"{self._what}: {self._file.name} was closed and is not sent yet.", can_reopen=True)
+                self._put(f"{self._file.name} was closed and is not sent yet.", can_reopen=True)
             case "saved":
                 pass  # the message is on the screen
         return None
@@ -227,12 +227,10 @@ class TextDocument:
 
     # The message.
 
-    @property
-    def _what(self) -> str:
-        return one_line(self._decision.message, _QUOTED)
-
     def _invitation(self) -> str:
-        return f"{self._what}: write in {self._file.name} and save it, then press Send."
+        question = one_line(self._decision.message, _QUOTED)
+        lead = f"{question} Write" if question.endswith(("?", ".", "!")) else f"{question}: write"
+        return f"{lead} in {self._file.name} and save it, then press Send."
 
     def _put(self, message: str, *, can_reopen: bool = False) -> None:
         """Put a message in place of an older one, whose buttons still count where it stays on the screen."""

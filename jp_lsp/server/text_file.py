@@ -76,13 +76,15 @@ class TextFile:
         Raises:
             OSError: it could not be looked at.
         """
+        is_open = self._synchronised(self.name) is not None
         stamp = await self._scratch().stamp(self.name)
         if stamp is not None and stamp != self._stamp:
             self._stamp = stamp
+            self._is_open = self._is_open or is_open  # if it was closed too, that is told next
             await self._note_save()
             return "saved"
-        was_open, self._is_open = self._is_open, self._synchronised(self.name) is not None
-        return "closed" if was_open and not self._is_open else None
+        was_open, self._is_open = self._is_open, is_open
+        return "closed" if was_open and not is_open else None
 
     async def read(self) -> str:
         """Give the text that is to be sent.

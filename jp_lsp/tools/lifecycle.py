@@ -25,6 +25,7 @@ from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.tools import actions, responses
 from jp_lsp.tools import call as topics
 from jp_lsp.tools.actions import ToolAction
+from jp_lsp.tools.builtin import ASK_USER
 from jp_lsp.tools.call import Call, CallPhase, Topic
 from jp_lsp.tools.decision import DecisionId
 from jp_lsp.tools.limits import limit_text
@@ -35,7 +36,15 @@ from jp_lsp.tools.memory import (
 )
 from jp_lsp.tools.outcome import Failed, NeedsInput, Succeeded, ToolOutcome, ToolQuestion
 from jp_lsp.tools.questions import fits, question_about
-from jp_lsp.tools.spec import AssistantTarget, DetachedPolicy, QuestionPolicy, ResultMode, RunMode, ToolSpec
+from jp_lsp.tools.spec import (
+    AssistantTarget,
+    BuiltinSource,
+    DetachedPolicy,
+    QuestionPolicy,
+    ResultMode,
+    RunMode,
+    ToolSpec,
+)
 
 MAX_PASSES = 50
 """A tool that asks and asks is given up after so many passes (3.4)."""
@@ -410,7 +419,9 @@ class CallLifecycle:
 
 
 def _source(call: Call) -> InquirySource:
-    return InquirySource("tool", call.name)
+    """Tell who asks: through `ask_user` it is the assistant itself (7.4)."""
+    is_assistant = call.spec is not None and call.spec.source == BuiltinSource(ASK_USER)
+    return InquirySource("assistant") if is_assistant else InquirySource("tool", call.name)
 
 
 def _stored(question: ToolQuestion) -> Question:

@@ -46,7 +46,9 @@ def calls(*names: str) -> Any:
 
 def choose(question: Shown, title: str) -> None:
     """Press the button of a message request."""
-    button = next(each for each in question.params["actions"] if each["title"].removesuffix(" (default)") == title)
+    button = next(
+        each for each in question.params["actions"] if each["title"].removesuffix(" (default)") == title
+    )
     question.answer(button)
 
 
@@ -123,7 +125,7 @@ async def test_a_tool_asks_and_goes_on_with_the_answer(own_user: UserFolders, ve
         "      else json.dumps({'type': 'needs_input', 'question': question}))\n",
         encoding="utf-8",
     )
-    command = f"{shlex.quote(sys.executable)} ask.py \"{{{{tool.answers | tojson}}}}\""
+    command = f'{shlex.quote(sys.executable)} ask.py "{{{{tool.answers | tojson}}}}"'
     with_tools(own_user, ask=(command, {"run": "unattended"}))
     vendor.will_answer(calls("ask"), answer("Done."))
     async with initialized_server(own_user, capabilities=STOCK) as server:
@@ -226,6 +228,115 @@ async def test_a_cloned_workspace_runs_nothing_before_it_is_trusted(
         assert not (own_user.workspace / "harmed").exists()
         await asked
     assert (own_user.workspace / "harmed").exists()
+
+
+def configured(user: UserFolders, text: str) -> None:
+    """Add to the user's configuration."""
+    path = user.config / "config.toml"
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+def one_call(name: str, **arguments: object) -> Any:
+    return answer(called("call-0", name, json.dumps(arguments)), reason="tool_calls")
+
+
+def told(vendor: ChatVendor) -> str:
+    """What the model was last told by a tool."""
+    return next(
+        each["content"] for each in reversed(vendor.queries[-1]["messages"]) if each["role"] == "tool"
+    )
+
+
+@pytest.mark.requirement("S25", "R274", "R276")
+async def test_the_assistant_asks_the_user(own_user: UserFolders, vendor: ChatVendor) -> None:
+    configured(own_user, "[conversation.tools.ask_user]\nenable = true\n")
+    vendor.will_answer(
+        one_call("ask_user", question="Tabs?", answer_type="select", options=["tabs", "spaces"]),
+        answer("Spaces it is."),
+    )
+    async with initialized_server(own_user, capabilities=STOCK) as server:
+        screen = screen_of(server)
+        _, future = server.client.start_query("go", "t")
+        choose(await screen.next_question(), "spaces")
+        result = await result_of(future)
+    assert json.loads(told(vendor)) == {"answer_type": "select", "answer": "spaces"}
+    asked = own_user.events(result["conversation"])[3]
+    assert (asked["type"], asked["source"]) == ("inquiry_request", {"source": "assistant"})
+
+
+@pytest.mark.requirement("R306")
+async def test_a_tool_of_a_server_is_offered_allowed_and_called(
+    own_user: UserFolders, vendor: ChatVendor
+) -> None:
+    script = Path(__file__).parents[1] / "support" / "mcp_server.py"
+    configured(
+        own_user,
+        "[providers.mcp.scripted]\ntype = 'stdio'\n"
+        f"command = {json.dumps(sys.executable)}\narguments = [{json.dumps(str(script))}, '{{}}']\n"
+        "[conversation.tools.echo]\nsource = 'mcp.scripted.echo'\nenable = true\n",
+    )
+    vendor.will_answer(one_call("echo", text="hello"), answer("Done."))
+    async with initialized_server(own_user, capabilities=STOCK) as server:
+        screen = screen_of(server)
+        _, future = server.client.start_query("go", "t")
+        question = await screen.next_question()
+        assert question.params["message"] == "Run mcp tool echo from server scripted?"
+        choose(question, "Run")
+        await result_of(future)
+    assert "hello" in told(vendor)
+    offered = [tool["function"]["name"] for tool in vendor.queries[0]["tools"]]
+    assert offered == ["describe_tools", "echo"] or offered == ["echo", "describe_tools"]
+
+
+@pytest.mark.requirement("T21", "T22")
+async def test_a_file_is_read_as_the_editor_has_it_and_edited_through_the_editor(
+    own_user: UserFolders, vendor: ChatVendor
+) -> None:
+    configured(
+        own_user,
+        "".join(
+            f"[conversation.tools.{name}]\nenable = true\nrun = 'unattended'\n"
+            for name in ("editor_read_file", "editor_edit_file")
+        ),
+    )
+    path = own_user.workspace / "song.txt"
+    path.write_text("la la\n", encoding="utf-8")
+    edits: list[Any] = []
+
+    def apply(params: Any) -> Any:
+        edits.append(params)
+        document = {"uri": path.as_uri(), "version": 3}
+        changed = {"textDocument": document, "contentChanges": [{"text": "la la la!\n"}]}
+        server.client.notify("textDocument/didChange", changed)
+        return {"applied": True}
+
+    vendor.will_answer(one_call("editor_read_file", path="song.txt"))
+    capabilities = {**STOCK, "workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}}}
+    async with initialized_server(own_user, capabilities=capabilities) as server:
+        document = {"uri": path.as_uri(), "languageId": "text", "version": 2, "text": "la la la\n"}
+        server.client.notify("textDocument/didOpen", {"textDocument": document})
+        server.client.answers["workspace/applyEdit"] = apply
+        vendor.will_answer(answer("Read."))
+        result = await server.client.query("read", "t")
+        read = told(vendor)
+        assert "la la la" in read
+        assert "unsaved" in read
+        version = read.split("(version ")[1].split(";")[0]
+        edit = {"old": "la la la", "new": "la la la!"}
+        vendor.will_answer(
+            one_call("editor_edit_file", path="song.txt", version=version, edits=[edit]), answer("Edited.")
+        )
+        await server.client.query("edit", "u", conversation=result["conversation"])
+        (sent,) = edits
+        (change,) = sent["edit"]["documentChanges"]
+        assert change["textDocument"] == {"uri": path.as_uri(), "version": 2}
+        vendor.will_answer(
+            one_call("editor_edit_file", path="song.txt", version=version, edits=[edit]), answer("Stale.")
+        )
+        await server.client.query("again", "v", conversation=result["conversation"])
+        assert len(edits) == 1
+        assert "version" in told(vendor)
+    assert path.read_text(encoding="utf-8") == "la la\n"
 
 
 async def until_exists(path: Path, text: str = "") -> None:

@@ -3,7 +3,8 @@
 It is written by hand, without the library that our client uses, so that the two check each other, and starts
 in a few hundredths of a second. `mcp_server.py SCRIPT`, where the script is a JSON object:
 
-    report   port of somebody who listens: gets a JSON line for what happens here, and says when to go on
+    report   port of somebody who listens: gets a JSON line for what happens here, and says when to go on;
+             without it nobody does
     era      "handshake" (2025-11-25, the default), "modern" (2026-07-28), or "strict": a server of the older
              protocol that ends when anything comes before `initialize`
     start    "hold" (wait to be told), "silent" (read, never answer), "mute" (list and give nothing),
@@ -42,8 +43,10 @@ DOCUMENTS = [
 class Reporter:
     """The connection to whoever watches; ends when this process does."""
 
-    def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port))
+    def __init__(self, port: int | None) -> None:
+        ours, _ = pair = socket.socketpair()
+        self._nobody = pair
+        self._socket = ours if port is None else socket.create_connection(("127.0.0.1", port))
         self._file = self._socket.makefile("rw", encoding="utf-8")
         self._lock = threading.Lock()
 
@@ -369,7 +372,7 @@ def tool_of(name: str) -> dict[str, Any]:
 
 def main() -> None:
     script = json.loads(sys.argv[1])
-    reporter = Reporter(script["report"])
+    reporter = Reporter(script.get("report"))
     reporter.tell(event="started", pid=os.getpid())
     if script.get("stubborn") or script.get("start") == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
