@@ -31,7 +31,7 @@ CALLS = [*tool_call(0, "a", "one"), *tool_call(1, "b", "two"), done()]
 END = [message("ok"), done()]
 
 
-@pytest.mark.requirement("R13", "R93", "R152", "S4", "T10")
+@pytest.mark.requirement("R13", "R93", "R152", "S2", "T10")
 async def test_calls_run_together_and_are_answered_in_their_order() -> None:
     settings = with_tools(spec("one", **FREE), spec("two", **FREE))
     async with world(CALLS, END, settings=settings) as here:
@@ -81,7 +81,7 @@ async def test_nobody_to_ask_is_a_no() -> None:
         assert here.toolbox.runs == []
 
 
-@pytest.mark.requirement("R151", "S9")
+@pytest.mark.requirement("R151")
 async def test_a_question_of_a_tool_is_answered_and_it_is_run_again() -> None:
     question = ToolQuestion("colour", "Which colour?", "select", options=("red", "blue"))
     call = [*tool_call(0, "a", "paint"), done()]
@@ -121,7 +121,7 @@ async def _forever(run: ToolRun) -> ToolOutcome:
     raise AssertionError("it never ends by itself")
 
 
-@pytest.mark.requirement("R133", "R141", "R161", "S12")
+@pytest.mark.requirement("R133", "R141", "R161", "S8")
 async def test_a_press_opens_the_tool_menu_and_stop_ends_what_runs() -> None:
     settings = with_tools(spec("one", **FREE), spec("two", **FREE))
     async with world(CALLS, END, settings=settings) as here:
@@ -142,7 +142,7 @@ async def test_a_press_opens_the_tool_menu_and_stop_ends_what_runs() -> None:
         assert result.outcome in {Outcome.STOPPED, Outcome.COMPLETED}
 
 
-@pytest.mark.requirement("R287", "S13")
+@pytest.mark.requirement("R287", "S12")
 async def test_a_cancelled_query_ends_its_tools_and_answers_their_calls() -> None:
     settings = with_tools(spec("one", **FREE), spec("two", **FREE))
     async with world(CALLS, settings=settings) as here:
@@ -157,7 +157,7 @@ async def test_a_cancelled_query_ends_its_tools_and_answers_their_calls() -> Non
         assert here.toolbox.running == 0
 
 
-@pytest.mark.requirement("R292", "S8")
+@pytest.mark.requirement("R292")
 async def test_what_is_remembered_for_the_conversation_holds_in_the_next_query() -> None:
     again = [*tool_call(0, "z", "one"), done()]
     async with world(

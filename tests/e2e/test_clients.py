@@ -203,16 +203,27 @@ async def test_a_reply_ends_the_turn_and_opens_the_next(
 
 
 @pytest.mark.requirement("R334")
-async def test_reply_in_the_menu_leads_back_to_it_where_no_text_can_be_asked_for(
-    editor: StockClient, vendor: ChatVendor
+async def test_a_reply_is_written_in_a_document_where_the_editor_opens_one(
+    editor: StockClient, vendor: ChatVendor, user: UserFolders
 ) -> None:
-    turn = await held(editor, vendor, f"{editor.kind}-hint")
+    turn = await held(editor, vendor, f"{editor.kind}-written")
     await turn.press()
     (await editor.question()).press("Reply")
-    notice = await editor.wait_for_chunk(turn.token, "notice")
-    assert notice["text"] == "This client cannot ask for a text; use its reply command instead."
-    (await editor.question()).press("Stop")
-    assert (await turn.result()).outcome == "stopped"
+    question = await editor.question()
+    if editor.kind == "emacs":  # it opens none, so the menu is back, with a hint
+        notice = await editor.wait_for_chunk(turn.token, "notice")
+        assert notice["text"] == "This client cannot ask for a text; use its reply command instead."
+        question.press("Stop")
+        assert (await turn.result()).outcome == "stopped"
+        return
+    assert question.titles == ["Keep editing", "Send", "Discard"]
+    document = editor.shown_documents[-1]
+    assert document.take_focus
+    Path(unquote(urlsplit(document.uri).path)).write_text("Shorter!\n", encoding="utf-8")
+    vendor.will_answer(answer("Right."), to="Shorter!")
+    question.press("Send")
+    result = await turn.result()
+    assert user.story(result.conversation)[-2:] == ["user: Shorter!", "message: Right."]
 
 
 @pytest.mark.requirement("R330", "R132")

@@ -1,6 +1,9 @@
 """Texts from an editor that knows nothing of us but opens documents: the installed program, a file, two buttons."""
 
 import asyncio
+import json
+import shlex
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -8,9 +11,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import pytest_asyncio
 
-from tests.support.chat_vendor import ChatVendor, answer
+from tests.support.chat_vendor import ChatVendor, answer, called
 from tests.support.held_query import HeldQuery
-from tests.support.jp_client import PATIENCE, JpClient, Json
+from tests.support.jp_client import PATIENCE, JpClient, Json, result_of
 from tests.support.jp_server import initialized_server
 from tests.support.screen import Screen, Shown
 from tests.support.user_folders import UserFolders
@@ -189,3 +192,79 @@ async def test_the_user_can_choose_the_document(user: UserFolders, vendor: ChatV
         opened(client).write_text("By saving", encoding="utf-8")
         result = await query.result()
         assert [turn["outcome"] for turn in result["turns"]] == ["replied", "completed"]
+
+
+TOOLS = r"""
+[conversation.tools.greet]
+source = "local"
+enable = true
+run = "ask"
+command = { program = "echo hello {{tool.arguments.name}}", shell = true }
+summary = "Greets"
+[conversation.tools.greet.parameters.name]
+type = "string"
+required = true
+[conversation.tools.ask]
+source = "local"
+enable = true
+run = "unattended"
+command = { program = "PYTHON ask.py \"{{tool.answers | tojson}}\"", shell = true }
+summary = "Asks"
+"""
+
+ASK = """
+import json, sys
+answers = json.loads(sys.argv[1])
+question = {'id': 'why', 'text': 'Why?', 'answer_type': 'text'}
+print('why: ' + answers['why'] if 'why' in answers else json.dumps({'type': 'needs_input', 'question': question}))
+"""
+
+
+@pytest.mark.requirement("T16", "R14", "R151")
+async def test_a_reason_edited_arguments_and_an_answer(
+    tmp_path: Path, shared_vendor: ChatVendor, vendor: ChatVendor
+) -> None:
+    """The model calls three times: one call is skipped with a reason, one edited, one asks back."""
+    user = UserFolders(tmp_path, shared_vendor.url)
+    config = user.config / "config.toml"
+    config.write_text(config.read_text() + TOOLS.replace("PYTHON", shlex.quote(sys.executable)))
+    (user.workspace / "ask.py").write_text(ASK)
+    for call_id, name, arguments in (
+        ("one", "greet", '{"name": "a"}'),
+        ("two", "greet", '{"name": "b"}'),
+        ("three", "ask", "{}"),
+    ):
+        vendor.will_answer(answer(called(call_id, name, arguments), reason="tool_calls"))
+    vendor.will_answer(answer("Done."))
+    async with initialized_server(user, capabilities=OPENS_DOCUMENTS) as server:
+        client, screen = server.client, Screen()
+        client.answers["window/showMessageRequest"] = screen.show
+        client.answers["window/showDocument"] = lambda params: {"success": True}
+        _, future = client.start_query("go", "t", conversation="new")
+
+        press(await screen.next_question(), "Skip with a reason...")
+        question = await screen.next_question()
+        opened(client).write_text("Nobody is there.\n")
+        press(question, "Send")
+
+        press(await screen.next_question(), "Edit arguments...")
+        question = await screen.next_question()
+        document = opened(client)
+        assert (document.suffix, json.loads(document.read_text())) == (".json", {"name": "b"})
+        document.write_text('{"name": "c"')
+        press(question, "Send")
+        question = await screen.next_question()
+        assert "not valid JSON" in question.params["message"]
+        document.write_text('{"name": "c"}')
+        press(question, "Send")
+
+        question = await screen.next_question()
+        assert question.params["message"].startswith("ask: Why? Write in ask-why-")
+        opened(client).write_text("Because.\n")
+        press(question, "Send")
+        result = await result_of(future)
+    assert (result["outcome"], result["text"]) == ("completed", "Done.")
+    told = [each["content"] for each in vendor.queries[-1]["messages"] if each["role"] == "tool"]
+    assert "Nobody is there." in told[0]
+    assert "hello c" in told[1]
+    assert "why: Because." in told[2]

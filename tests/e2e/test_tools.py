@@ -86,7 +86,7 @@ async def test_a_tool_is_allowed_and_another_is_not(own_user: UserFolders, vendo
     assert [message["content"].strip() for message in told] == ["hello", "Tool skipped by user."]
 
 
-@pytest.mark.requirement("R13", "T10", "S4")
+@pytest.mark.requirement("R13", "T10", "S2")
 async def test_two_slow_tools_take_as_long_as_one(own_user: UserFolders, vendor: ChatVendor) -> None:
     """Each waits for the other: neither could end if they ran one after the other."""
     wait = "touch {me}; for i in $(seq 100); do test -e {other} && exit 0; sleep 0.05; done; exit 1"
@@ -114,7 +114,7 @@ async def test_fifty_calls_in_one_answer(own_user: UserFolders, vendor: ChatVend
     assert told == [f"call-{number}" for number in range(50)]
 
 
-@pytest.mark.requirement("R151", "S9")
+@pytest.mark.requirement("R151")
 async def test_a_tool_asks_and_goes_on_with_the_answer(own_user: UserFolders, vendor: ChatVendor) -> None:
     script = own_user.workspace / "ask.py"
     script.write_text(
@@ -141,7 +141,7 @@ async def test_a_tool_asks_and_goes_on_with_the_answer(own_user: UserFolders, ve
     assert base64.b64decode(content) == b"sure: True\n"
 
 
-@pytest.mark.requirement("R133", "R141", "S12")
+@pytest.mark.requirement("R133", "R141", "S8")
 async def test_a_press_while_a_tool_runs(own_user: UserFolders, vendor: ChatVendor) -> None:
     with_tools(own_user, slow=("touch began; sleep 600", {"run": "unattended"}))
     vendor.will_answer(calls("slow"))
@@ -247,7 +247,7 @@ def told(vendor: ChatVendor) -> str:
     )
 
 
-@pytest.mark.requirement("S25", "R274", "R276")
+@pytest.mark.requirement("R274", "R276")
 async def test_the_assistant_asks_the_user(own_user: UserFolders, vendor: ChatVendor) -> None:
     configured(own_user, "[conversation.tools.ask_user]\nenable = true\n")
     vendor.will_answer(

@@ -447,6 +447,19 @@ async def test_the_old_message_still_sends_while_a_menu_is_open(tmp_path: Path) 
         assert await at.answer("m") == Answered(DecisionId("m"), choice="stop")
 
 
+async def test_a_menu_that_comes_at_once_leaves_one_document(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        at.put(arguments())
+        at.put(menu())
+        (await at.message()).press("Continue")
+        message = await at.message()
+        await at.settle_down()
+        assert len(at.files) == 1
+        message.press("Discard")
+        assert await at.answer() == Dismissed(Q)
+        await at.until_empty()
+
+
 async def test_a_menu_that_comes_while_the_document_opens_stays_alone(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
         at.opens_at_once = False

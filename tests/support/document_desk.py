@@ -5,7 +5,7 @@ The test is the person in front of it: it writes into files, presses buttons, an
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,9 +96,13 @@ class Desk:
         self._ways = ways
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator["Desk"]:
+    async def running(self) -> AsyncGenerator["Desk", None]:
         async with anyio.create_task_group() as tasks:
-            self.broker = PromptBroker(self._ask, tasks.start_soon, self._ways, self._host)
+
+            def spawn(task: Callable[[], Awaitable[None]]) -> None:
+                tasks.start_soon(_run, task)
+
+            self.broker = PromptBroker(self._ask, spawn, self._ways, self._host)
             yield self
             tasks.cancel_scope.cancel()
 
@@ -182,6 +186,10 @@ class Desk:
         return request
 
 
+async def _run(task: Callable[[], Awaitable[None]]) -> None:
+    await task()
+
+
 @asynccontextmanager
 async def desk(
     folder: Path,
@@ -189,7 +197,7 @@ async def desk(
     *,
     save_commits: bool = False,
     show_seconds: float = PATIENCE,
-) -> AsyncIterator[Desk]:
+) -> AsyncGenerator[Desk, None]:
     """A desk for the length of a block."""
     async with Desk(
         folder / "scratch", ways, save_commits=save_commits, show_seconds=show_seconds

@@ -33,8 +33,10 @@ class Question:
         return [action.title for action in self.params.actions or []]
 
     def press(self, title: str | None) -> None:
-        """Press a button; `None` closes the message."""
+        """Press a button; `None` closes the message. One that the server took back is off the screen already."""
         assert title is None or title in self.titles, f"there is no {title!r} among {self.titles}"
+        if self.pressed.cancelled():
+            return
         self.pressed.set_result(None if title is None else types.MessageActionItem(title))
 
 
