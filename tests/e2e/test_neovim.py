@@ -94,7 +94,7 @@ async def test_the_command_opens_each_answer(editor: Neovim, vendor: ChatVendor)
         assert (await editor.until_lua(_LINES_BESIDE))[-1] == words
 
 
-@pytest.mark.requirement("S2", "R302")
+@pytest.mark.requirement("S2", "R276", "R340")
 async def test_a_tool_runs_once_it_is_allowed(editor: Neovim, vendor: ChatVendor) -> None:
     vendor.will_answer(call_of("greet", who="Ada"), answer("Done."))
     await editor.ask("go", "t")
@@ -105,7 +105,7 @@ async def test_a_tool_runs_once_it_is_allowed(editor: Neovim, vendor: ChatVendor
     assert heard_from(vendor).strip() == "hello Ada"
 
 
-@pytest.mark.requirement("S2", "R94")
+@pytest.mark.requirement("S2", "R276")
 @pytest.mark.parametrize(
     "keys", ["1<CR>", "<CR>", "<Esc>"], ids=["by number", "with Enter alone", "dismissed"]
 )
@@ -118,7 +118,7 @@ async def test_a_tool_that_is_skipped_does_not_run(editor: Neovim, vendor: ChatV
     assert heard_from(vendor) == "Tool skipped by user."
 
 
-@pytest.mark.requirement("R94", "R334")
+@pytest.mark.requirement("R276", "R334")
 async def test_arguments_are_edited_in_a_document(editor: Neovim, vendor: ChatVendor) -> None:
     vendor.will_answer(call_of("greet", who="Ada"), answer("Done."))
     await editor.ask("go", "t")
@@ -131,7 +131,7 @@ async def test_arguments_are_edited_in_a_document(editor: Neovim, vendor: ChatVe
     assert not document.exists()
 
 
-@pytest.mark.requirement("R151", "R334")
+@pytest.mark.requirement("R276", "R334")
 async def test_a_tool_asks_for_a_text(editor: Neovim, vendor: ChatVendor, user: UserFolders) -> None:
     vendor.will_answer(call_of("paint"), answer("Done."))
     await editor.ask("go", "t")
@@ -233,7 +233,7 @@ async def test_a_list_that_a_menu_has_overtaken_is_shown_again(editor: Neovim, v
     await editor.type("<Esc>")
 
 
-@pytest.mark.requirement("S2", "T10")
+@pytest.mark.requirement("S2", "R276")
 async def test_two_tools_are_asked_about_one_after_the_other(
     editor: Neovim, vendor: ChatVendor, user: UserFolders
 ) -> None:
@@ -272,7 +272,7 @@ async def interrupted(editor: Neovim, vendor: ChatVendor, user: UserFolders) -> 
     assert await editor.result("press") == {"handled": "menu", "phase": "interrupted_tools"}
 
 
-@pytest.mark.requirement("R133", "R147", "S12")
+@pytest.mark.requirement("R147", "S12")
 async def test_a_running_tool_is_stopped(editor: Neovim, vendor: ChatVendor, user: UserFolders) -> None:
     await interrupted(editor, vendor, user)
     menu = await editor.press("Stop")
@@ -282,7 +282,7 @@ async def test_a_running_tool_is_stopped(editor: Neovim, vendor: ChatVendor, use
     assert times_begun(user) == 1
 
 
-@pytest.mark.requirement("R144", "R133")
+@pytest.mark.requirement("R144")
 async def test_a_running_tool_is_restarted(editor: Neovim, vendor: ChatVendor, user: UserFolders) -> None:
     await interrupted(editor, vendor, user)
     vendor.will_answer(answer("Done."))

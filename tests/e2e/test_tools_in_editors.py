@@ -74,7 +74,7 @@ async def until_begun(user: UserFolders, times: int) -> None:
             await asyncio.sleep(0.02)
 
 
-@pytest.mark.requirement("S2", "R276", "R302")
+@pytest.mark.requirement("S2", "R276", "R340")
 async def test_a_tool_runs_once_it_is_allowed(editor: StockClient, vendor: ChatVendor) -> None:
     running = asking(editor, vendor, "greet", who="Ada")
     question = await editor.question()
@@ -86,7 +86,7 @@ async def test_a_tool_runs_once_it_is_allowed(editor: StockClient, vendor: ChatV
     assert heard_from(vendor).strip() == "hello Ada"
 
 
-@pytest.mark.requirement("S2", "R94")
+@pytest.mark.requirement("S2", "R276")
 async def test_a_tool_that_is_skipped_does_not_run(editor: StockClient, vendor: ChatVendor) -> None:
     running = asking(editor, vendor, "greet", who="Ada")
     (await editor.question()).press("Skip")
@@ -94,7 +94,7 @@ async def test_a_tool_that_is_skipped_does_not_run(editor: StockClient, vendor: 
     assert heard_from(vendor) == "Tool skipped by user."
 
 
-@pytest.mark.requirement("R94", "R334")
+@pytest.mark.requirement("R276", "R334")
 async def test_arguments_are_edited_in_a_document(
     editor: StockClient, vendor: ChatVendor, user: UserFolders
 ) -> None:
@@ -132,7 +132,7 @@ async def test_arguments_are_edited_in_a_document(
     )
 
 
-@pytest.mark.requirement("R151", "R334")
+@pytest.mark.requirement("R276", "R334")
 async def test_a_tool_asks_for_a_text(editor: StockClient, vendor: ChatVendor, user: UserFolders) -> None:
     """Where no text can be asked for, it is as if nobody were there to ask (query pipeline 4.7 D)."""
     before = len(editor.asked)
@@ -152,7 +152,7 @@ async def test_a_tool_asks_for_a_text(editor: StockClient, vendor: ChatVendor, u
     assert user.story(result.conversation)[3:5] == ["inquiry_request", "inquiry_response"]
 
 
-@pytest.mark.requirement("R133", "R147", "S12")
+@pytest.mark.requirement("R147", "S12")
 async def test_a_running_tool_is_stopped_from_the_menu(
     editor: StockClient, vendor: ChatVendor, user: UserFolders
 ) -> None:
@@ -170,7 +170,7 @@ async def test_a_running_tool_is_stopped_from_the_menu(
     assert times_begun(user) == 1
 
 
-@pytest.mark.requirement("R144", "R133")
+@pytest.mark.requirement("R144")
 async def test_a_running_tool_is_restarted_from_the_menu(
     editor: StockClient, vendor: ChatVendor, user: UserFolders
 ) -> None:

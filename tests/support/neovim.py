@@ -203,7 +203,8 @@ class Neovim:
 
     async def _send(self, **fields: object) -> Json:
         number = next(self._numbers)
-        self._waiting[number] = future = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = future
         self._writer.write(json.dumps({"id": number, **fields}).encode() + b"\n")
         try:
             async with asyncio.timeout(PATIENCE):
