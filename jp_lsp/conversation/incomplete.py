@@ -39,7 +39,7 @@ def incomplete_turn(stream: ConversationStream) -> IncompleteTurn | None:
     for event in stream.events():
         match event.kind:
             case TurnStart():
-                calls, responses, inquiries, is_answered = {}, set(), {}, True
+                calls, responses, inquiries, is_answered = {}, set[CallId](), {}, True
             case ChatRequest():
                 is_answered = False
             case MessageResponse() | StructuredResponse():

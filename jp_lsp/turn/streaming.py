@@ -157,7 +157,8 @@ class CycleMachine(TurnMachine):
 
     def _dispatch_calls(self, events: Iterable[ConversationEvent], *, may_have_run: bool = False) -> None:
         """Hand calls over as soon as they are stored; their questions do not wait for the rest (D4)."""
-        tools = {} if self._prepared is None else self._prepared.tools
+        assert self._prepared is not None, "calls come behind the preparation"
+        tools = self._prepared.tools
         for event in events:
             if not isinstance(event.kind, ToolCallRequest):
                 continue

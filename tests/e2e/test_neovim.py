@@ -84,7 +84,6 @@ async def test_the_command_opens_the_answer(editor: Neovim, vendor: ChatVendor) 
 
 
 @pytest.mark.requirement("R340", "R334")
-@pytest.mark.xfail(strict=True, reason="Neovim never reads the document again, and its name is the same")
 async def test_the_command_opens_each_answer(editor: Neovim, vendor: ChatVendor) -> None:
     for number, words in enumerate(("All is well.", "Still well.")):
         vendor.will_answer(answer(words))

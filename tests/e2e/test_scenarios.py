@@ -9,6 +9,7 @@ from tests.e2e.test_tools import STOCK, calls, choose, screen_of, until_exists, 
 from tests.support.chat_vendor import ChatVendor, answer, called, thought
 from tests.support.jp_client import WireFault, fault_of, result_of
 from tests.support.jp_server import initialized_server
+from tests.support.processes import wait_until_gone
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]

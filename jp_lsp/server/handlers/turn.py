@@ -101,13 +101,24 @@ async def _show_answer(session: Session, conversation: ConversationId, text: str
     if session.has_show_document:
         try:
             stored = await session.workplace.read(conversation)
-            uri = await session.workplace.keep_scratch(f"{conversation}.md", transcript_of(stored))
+            transcript = transcript_of(stored)
+            # A name of its own: editors keep what they have read under a name.
+            name = f"{conversation}-{stored.stream.turn_count}.md"
+            uri = await session.workplace.keep_scratch(name, transcript)
         except (Refusal, OSError) as problem:
             _log.warning("the answer could not be opened as a document: %s", problem)
         else:
-            session.protocol.send_request_raw("window/showDocument", {"uri": uri, "takeFocus": False})
+            start = {"line": _last_heading(transcript), "character": 0}
+            shown = {"uri": uri, "takeFocus": False, "selection": {"start": start, "end": start}}
+            session.protocol.send_request_raw("window/showDocument", shown)
             return
     session.protocol.notify_raw("window/showMessage", {"type": 3, "message": text})
+
+
+def _last_heading(transcript: str) -> int:
+    """Give the line, counted from 0, where the last turn begins to be answered."""
+    lines = transcript.split("\n")
+    return max((number for number, line in enumerate(lines) if line.startswith("## ")), default=0)
 
 
 def interrupt(session: Session, params: InterruptParams) -> JsonObject:
