@@ -21,7 +21,7 @@ def split(text: str) -> tuple[str, int]:
     return (text[: note.start()], int(note[1])) if note else (text, 0)
 
 
-@pytest.mark.requirement("T05")
+@pytest.mark.requirement("T05", "R119")
 def test_a_long_text_keeps_its_head() -> None:
     text = limit_text("0123456789" * 20, 100)
     assert text == f"{'0123456789' * 5}012345678\n[cut here: 141 more bytes were left out]"
