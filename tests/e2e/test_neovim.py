@@ -1,9 +1,9 @@
 """Tools in a real Neovim with nothing but its stock language client."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import asyncio
 import pytest
 import pytest_asyncio
 
