@@ -108,8 +108,8 @@ async def _show_answer(session: Session, conversation: ConversationId, text: str
         except (Refusal, OSError) as problem:
             _log.warning("the answer could not be opened as a document: %s", problem)
         else:
-            start = {"line": _last_heading(transcript), "character": 0}
-            shown = {"uri": uri, "takeFocus": False, "selection": {"start": start, "end": start}}
+            start: JsonObject = {"line": _last_heading(transcript), "character": 0}
+            shown: JsonObject = {"uri": uri, "takeFocus": False, "selection": {"start": start, "end": start}}
             session.protocol.send_request_raw("window/showDocument", shown)
             return
     session.protocol.notify_raw("window/showMessage", {"type": 3, "message": text})
