@@ -3,8 +3,7 @@
 import itertools
 from dataclasses import replace
 
-import anyio
-
+from jp_lsp.driver.asking import ask_user
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.toolset import NoReply, Reply, ToolRun
 from jp_lsp.tools.decision import DecisionId
@@ -40,28 +39,11 @@ class FrontendAudience:
         problem = None
         while True:
             id = DecisionId(f"{run.call}-asks-{next(self._numbers)}")
-            match await self._wait(id, run, asked, problem):
+            decision = ask_tool_question(run.tool.name, run.call, asked, id, problem)
+            match await ask_user(self._frontend, decision):
                 case Answered(_, choice, text):
                     if (value := read_answer(asked, choice, text)) is not None:
                         return Reply(value[0])
                     problem = "that was none of the answers"
                 case Dismissed() | AskFailed():
                     return "dismissed"
-
-    async def _wait(
-        self, id: DecisionId, run: ToolRun, question: ToolQuestion, problem: str | None
-    ) -> Answered | Dismissed | AskFailed:
-        came = anyio.Event()
-        answers: list[Answered | Dismissed | AskFailed] = []
-
-        def take(answer: Answered | Dismissed | AskFailed) -> None:
-            answers.append(answer)
-            came.set()
-
-        self._frontend.ask(ask_tool_question(run.tool.name, run.call, question, id, problem), take)
-        try:
-            await came.wait()
-        finally:
-            if not answers:
-                self._frontend.withdraw(id, "withdrawn")
-        return answers[0]

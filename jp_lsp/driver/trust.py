@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import anyio
 import anyio.to_thread
 
+from jp_lsp.driver.asking import ask_user
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
@@ -23,7 +23,7 @@ from jp_lsp.tools.decision import Choice, Decision, DecisionId
 from jp_lsp.tools.definition import NamedTool
 from jp_lsp.tools.spec import LocalSource, McpSource, ToolSpec
 from jp_lsp.tools.usage import without_lone_description
-from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
+from jp_lsp.turn.inputs import Answered
 from jp_lsp.turn.outcome import Notice
 from jp_lsp.turn.shown import NoticeGiven
 
@@ -77,7 +77,7 @@ async def decide_trust(
         return False
     listing = describe_changes(changes, len(items))
     frontend.publish(NoticeGiven(Notice("warning", "trust", listing), is_durable=False))
-    answer = await _ask(frontend, _question(changes, listing))
+    answer = await ask_user(frontend, _question(changes, listing))
     if not isinstance(answer, Answered):
         return False
     if answer.choice != TRUST.id:
@@ -188,23 +188,6 @@ def _count(items: Sequence[TrustItem]) -> str:
     counts = Counter(item.kind for item in items)
     parts = [f"{counts[kind]} {words[counts[kind] != 1]}" for kind, words in _NOUNS.items() if counts[kind]]
     return ", ".join(parts)
-
-
-async def _ask(frontend: Frontend, decision: Decision) -> Answered | Dismissed | AskFailed:
-    answers: list[Answered | Dismissed | AskFailed] = []
-    is_answered = anyio.Event()
-
-    def take(answer: Answered | Dismissed | AskFailed) -> None:
-        answers.append(answer)
-        is_answered.set()
-
-    frontend.ask(decision, take)
-    try:
-        await is_answered.wait()
-    finally:
-        # An open question is in the way of every other one of this client.
-        frontend.withdraw(decision.id, "answered" if answers else "withdrawn")
-    return answers[0]
 
 
 # ------------------------------------------------------------------------------------- without trust

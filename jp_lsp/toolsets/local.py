@@ -11,7 +11,7 @@ from typing import assert_never
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.process import Exited, ProcessRunner, Program, SpawnError, TimedOut
-from jp_lsp.ports.toolset import RunObserver, ToolRun
+from jp_lsp.ports.toolset import FormatFailed, RunObserver, ToolRun
 from jp_lsp.tools.limits import limit_text
 from jp_lsp.tools.outcome import Failed, ToolOutcome, ToolQuestion
 from jp_lsp.tools.spec import Command, LocalSource
@@ -28,10 +28,6 @@ FORMATTED_LIMIT = 256 * 1024
 _QUOTED_COMMAND_SIZE = 4096
 _QUOTED_OUTPUT_SIZE = 16 * 1024
 _HIDDEN = "***"
-
-
-class FormatterFailed(Exception):
-    """The arguments could not be formatted; the text says why. The tool must not run."""
 
 
 class LocalExecutor:
@@ -78,15 +74,15 @@ class LocalExecutor:
         """Write the arguments of a call as its tool's formatter shows them.
 
         Raises:
-            FormatterFailed: the formatter did not do its work.
+            FormatFailed: the formatter did not do its work.
         """
         formatter = run.tool.policy.formatter
         if formatter is None:
-            raise FormatterFailed("there is none")
+            raise FormatFailed("there is none")
         try:
             command = render_command(formatter, _format_context(run))
         except TemplateFailed as error:
-            raise FormatterFailed(_describe_template_error(formatter, error)) from error
+            raise FormatFailed(_describe_template_error(formatter, error)) from error
         program = Program(
             command.arguments,
             run.root,
@@ -98,9 +94,9 @@ class LocalExecutor:
         try:
             end = await self._processes.run(program)
         except SpawnError as error:
-            raise FormatterFailed(_describe_spawn_error(command.arguments, error)) from error
+            raise FormatFailed(_describe_spawn_error(command.arguments, error)) from error
         if isinstance(end, TimedOut):
-            raise FormatterFailed(f"it timed out after {FORMATTER_TIMEOUT:g} s")
+            raise FormatFailed(f"it timed out after {FORMATTER_TIMEOUT:g} s")
         return _formatted(end)
 
 
@@ -110,12 +106,12 @@ def _formatted(end: Exited) -> str:
         case Content(text) | Raw(code=0, stdout=text):
             return text
         case Problem(message, trace):
-            raise FormatterFailed("\n".join([message, *trace]))
+            raise FormatFailed("\n".join([message, *trace]))
         case ToolQuestion():
-            raise FormatterFailed("it asked a question, which only a tool may")
+            raise FormatFailed("it asked a question, which only a tool may")
         case Raw(code, stdout, stderr):
             said = limit_text((stderr or stdout).strip(), _QUOTED_OUTPUT_SIZE)
-            raise FormatterFailed(f"it ended with exit code {code}" + (f": {said}" if said else ""))
+            raise FormatFailed(f"it ended with exit code {code}" + (f": {said}" if said else ""))
         case _:
             assert_never(result)
 

@@ -6,11 +6,11 @@ from typing import assert_never
 
 from jp_lsp.ports.editor import EditorDocuments
 from jp_lsp.ports.mcp import McpServerConfig
-from jp_lsp.ports.toolset import Audience, FormatFailed, RunObserver, ToolExecutor, ToolRun, Toolset
+from jp_lsp.ports.toolset import Audience, RunObserver, ToolExecutor, ToolRun, Toolset
 from jp_lsp.tools.outcome import ToolOutcome
 from jp_lsp.tools.spec import BuiltinSource, LocalSource, McpSource, ToolSpec
 from jp_lsp.toolsets.builtin import BuiltinExecutor
-from jp_lsp.toolsets.local import FormatterFailed, LocalExecutor
+from jp_lsp.toolsets.local import LocalExecutor
 from jp_lsp.toolsets.mcp.executor import McpExecutor
 from jp_lsp.toolsets.mcp.servers import McpServers
 from jp_lsp.toolsets.mcp.tools import McpTools
@@ -80,7 +80,4 @@ class TurnTools:
         Raises:
             FormatFailed: it could not.
         """
-        try:
-            return await self.commands.format_arguments(run)
-        except FormatterFailed as error:
-            raise FormatFailed(str(error)) from error
+        return await self.commands.format_arguments(run)

@@ -107,11 +107,6 @@ class EventBuilder:
         return sorted(b.name for b in self._open.values() if b.kind == "tool_call" and b.name)
 
     @property
-    def has_open_tool_call(self) -> bool:
-        """Whether arguments of a call are still arriving."""
-        return any(buffer.kind == "tool_call" for buffer in self._open.values())
-
-    @property
     def has_open_structured(self) -> bool:
         """Whether a structured value is still arriving."""
         return any(buffer.kind == "structured" for buffer in self._open.values())

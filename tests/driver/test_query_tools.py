@@ -114,6 +114,8 @@ async def test_a_question_while_a_tool_runs_is_answered_without_a_second_pass() 
         await here.answer(runner)
         assert len(here.toolbox.runs) == 1
         assert "result a: True" in lines(here.store, NEW)
+        closed = [(decision.id, "answered") for decision, _ in here.frontend.asked]
+        assert here.frontend.withdrawn == closed, "an open question is in the way of the next one"
 
 
 async def _forever(run: ToolRun) -> ToolOutcome:
