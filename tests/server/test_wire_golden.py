@@ -1,11 +1,10 @@
 """The golden transcripts that the clients in Python, TypeScript and Lua are held against.
 
-`JP_UPDATE_GOLDEN=1 pytest tests/server/test_wire_golden.py` writes them anew; read what changed before you
-commit it.
+`pytest --update-golden tests/server/test_wire_golden.py` writes them anew; read what changed before you commit
+it.
 """
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -43,10 +42,10 @@ def read(name: str) -> dict[str, Any]:
 
 @pytest.mark.requirement("R10", "R189", "R193")
 @pytest.mark.parametrize("name", TRANSCRIPTS)
-def test_the_server_sends_the_golden_chunks(name: str) -> None:
+def test_the_server_sends_the_golden_chunks(name: str, update_golden: bool) -> None:
     play, options = TRANSCRIPTS[name]
     chunks = [dict(chunk) for chunk in wire_chunks(play(), options)]
-    if os.environ.get("JP_UPDATE_GOLDEN"):
+    if update_golden:
         (FOLDER / f"{name}.json").write_text(as_text(chunks, folded(chunks)), "utf-8")
     assert read(name)["chunks"] == chunks
 
