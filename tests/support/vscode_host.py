@@ -13,7 +13,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +75,7 @@ class VsCodeHost:
 @contextmanager
 def code_server(
     host: VsCodeHost, home: Path, workspace: Path, vsix: Path, settings: Mapping[str, object]
-) -> Iterator[str]:
+) -> Generator[str]:
     """Serve a workspace with our extension installed; gives the address to open."""
     environment = os.environ | {
         "HOME": str(home),
