@@ -81,6 +81,13 @@ def _local(arguments: argparse.Namespace) -> int:
     return run(arguments, user_data_folder(os.environ, platform=sys.platform, home=Path.home()))
 
 
+def _replay(arguments: argparse.Namespace) -> int:
+    from jp_lsp.replay import replay_file
+
+    lines, exit_code = replay_file(arguments.file)
+    return _print_lines(lines, exit_code, sys.stdout)
+
+
 def _export(arguments: argparse.Namespace) -> int:
     import logging
 
@@ -96,6 +103,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "init": _init,
     "doctor": _doctor,
     "local": _local,
+    "replay": _replay,
     "export": _export,
 }
 

@@ -9,20 +9,32 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from jp_lsp.config.server_settings import PromptSettings, ServerSettings, read_server_settings
+from jp_lsp.attachments.registry import WorkspaceAttachments
+from jp_lsp.config.server_settings import (
+    InterruptSettings,
+    PromptSettings,
+    ServerSettings,
+    ShutdownSettings,
+    read_server_settings,
+)
 from jp_lsp.config.settings import WorkspaceSettings
+from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.incomplete import incomplete_turn
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.prepare import Surroundings
 from jp_lsp.ports.provider import ModelId, Provider
 from jp_lsp.ports.providers import ProviderSettings
+from jp_lsp.ports.recording import Recordings
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.providers.local.settings import SMALL_MODEL_NOTICE, LocalModelSettings, default_model
 from jp_lsp.providers.registry import ClosingProvider, ProviderRegistry
+from jp_lsp.server.logs import SecretMask
 from jp_lsp.server.workplace import ClientPlace, ListedConversation, StoredConversation
+from jp_lsp.tools.lifecycle import RESULT_FILE
 from jp_lsp.tools.memory import MemoryLayer
 from jp_lsp.toolsets.local import LocalExecutor
+from jp_lsp.toolsets.mcp.resources import ServerResources
 from jp_lsp.toolsets.mcp.servers import McpServers
 from jp_lsp.toolsets.orphan_guard import OrphanGuard
 from jp_lsp.toolsets.process import SystemProcesses
@@ -41,9 +53,12 @@ from jp_lsp.workspace.locate import (
     user_data_folder,
 )
 from jp_lsp.workspace.paths import Roots, WorkspaceError, open_roots
+from jp_lsp.workspace.recordings import RecordingFolder
+from jp_lsp.workspace.results import ResultsFolder
 from jp_lsp.workspace.scratch import ScratchFolder
 from jp_lsp.workspace.store import DiskStore
 from jp_lsp.workspace.trust import TRUST_FILE, DiskTrustStore
+from jp_lsp.workspace.validate import validate
 
 _log = logging.getLogger(__name__)
 
@@ -120,9 +135,13 @@ class Place:
         self._processes = SystemProcesses(self._guard)
         self._mcp_servers = McpServers(environ)
         self._toolbox = WorkspaceToolbox(LocalExecutor(self._processes), self._mcp_servers, client.documents)
+        self._documents = client.documents
         self._session_memory = MemoryLayer()
         self._opened: tuple[Path, Roots, DiskStore, WorkspaceSettings] | None = None
         self._trust: DiskTrustStore | None = None
+        self._results: ResultsFolder | None = None
+        self._scratch: ScratchFolder | None = None
+        self._is_recording_told = False
 
     def surroundings(self) -> Surroundings:
         """Give the parts of a query; makes a workspace in the client's folder if there is none.
@@ -130,7 +149,7 @@ class Place:
         Raises:
             Refusal: there is no folder, or it cannot be a workspace.
         """
-        root, _, store, settings = self._open()
+        root, roots, store, settings = self._open()
         # Never among what `roots` has: without a folder of the user's own, that is the workspace itself.
         trust = self._trust = self._trust or DiskTrustStore(self.user_data / TRUST_FILE, root)
         return Surroundings(
@@ -141,9 +160,52 @@ class Place:
             self._toolbox,
             trust,
             self._session_memory,
+            self._make_attachments(root, store),
             read_workspace_id(root / STORAGE_FOLDER) or "",
             str(root),
+            self._recordings() if self._server.limits.record_events else None,
+            self._results_in(roots),
         )
+
+    async def check(self) -> Sequence[Notice]:
+        """Look for conversations that cannot be used, and say so; nothing is set aside (conversation format 8.3)."""
+        if self._folder is None or find_workspace(self._folder) is None:
+            return ()
+        _, roots, _, _ = self._open()
+        found = await to_thread.run_sync(validate, roots, Timestamp(time.time_ns()))
+        return [
+            Notice(
+                "warning",
+                "conversation_broken",
+                f"{broken.folder} is no usable conversation: {broken.reason}",
+            )
+            for broken in found
+        ]
+
+    async def tidy(self) -> Sequence[ConversationId]:
+        """Move the conversations that have expired to the trash, keep what a killed server left, drop old files.
+
+        Without a workspace there is nothing to do.
+        """
+        if self._folder is None or find_workspace(self._folder) is None:
+            return ()
+        _, roots, store, _ = self._open()
+        await self._keep_what_was_left()
+        await to_thread.run_sync(self._results_in(roots).remove_old, self._clock.wall())
+        return await store.remove_expired()
+
+    async def _keep_what_was_left(self) -> None:
+        """Texts that the user was writing when a server was killed become drafts."""
+        scratch = self.scratch()
+        for left in await to_thread.run_sync(scratch.left_behind):
+            try:
+                if left.text and left.conversation is not None:
+                    await self.keep_draft(left.conversation, left.text)
+                    text = f"A text that you had not sent is kept as a draft of conversation {left.conversation}."
+                    self._notices.append(Notice("info", "draft_kept", text))
+                await scratch.remove(left.name)
+            except OSError as problem:
+                _log.warning("%s could not be tidied up: %s", scratch.path / left.name, problem)
 
     async def conversations(self) -> Sequence[ListedConversation]:
         """List the live conversations, last activated first."""
@@ -184,7 +246,8 @@ class Place:
         """
         _, _, store, settings = self._open()
         stream = (await store.copy(conversation)).stream
-        return StoredConversation(conversation, stream, settings.resolve((), stream))
+        today = settings.resolve((), stream)
+        return StoredConversation(conversation, stream, today, lambda earlier: settings.resolve((), earlier))
 
     async def keep_scratch(self, name: str, text: str) -> str:
         """Write a text into the user's own data and give its URI."""
@@ -198,10 +261,26 @@ class Place:
         await to_thread.run_sync(write)
         return path.as_uri()
 
+    def result_uri(self, conversation: ConversationId, event: ConversationEvent) -> str | None:
+        """Give the URI of the file with the whole result that a stored response was made of, if it is there."""
+        name = event.metadata.get(RESULT_FILE)
+        _, roots, _, _ = self._open()
+        return self._results_in(roots).uri(conversation, name) if isinstance(name, str) else None
+
     @property
     def prompt_settings(self) -> PromptSettings:
         """How the user wants to be asked."""
         return self._server.prompt
+
+    @property
+    def interrupt_settings(self) -> InterruptSettings:
+        """What the buttons and menus that stop something do."""
+        return self._server.interrupt
+
+    @property
+    def shutdown_settings(self) -> ShutdownSettings:
+        """How many seconds everything has when the server ends."""
+        return self._server.shutdown
 
     def scratch(self) -> ScratchFolder:
         """Give the place for texts that the user writes in the editor.
@@ -210,7 +289,8 @@ class Place:
             Refusal: there is no workspace.
         """
         _, roots, _, _ = self._open()
-        return ScratchFolder(roots.private / "scratch")
+        self._scratch = self._scratch or ScratchFolder(roots.private / "scratch")
+        return self._scratch
 
     async def keep_draft(self, conversation: ConversationId, text: str) -> None:
         """Keep a text that the user did not send, behind a draft that is there already.
@@ -220,13 +300,7 @@ class Place:
             OSError: it could not be written.
         """
         _, roots, _, _ = self._open()
-        drafts = Drafts(roots)
-
-        def write() -> None:
-            present = drafts.read(conversation)
-            drafts.write(conversation, f"{present.rstrip()}\n\n{text}" if present else text)
-
-        await to_thread.run_sync(write)
+        await to_thread.run_sync(Drafts(roots).add, conversation, text)
 
     def take_notices(self) -> Sequence[Notice]:
         """Give what the user should know, once."""
@@ -240,6 +314,8 @@ class Place:
             tasks.start_soon(self._mcp_servers.aclose)
             tasks.start_soon(self._processes.aclose)
         self._guard.close()
+        if self._scratch is not None:
+            self._scratch.close()
 
     def _open(self) -> tuple[Path, Roots, DiskStore, WorkspaceSettings]:
         if self._opened is None:
@@ -267,6 +343,11 @@ class Place:
             self._opened = root, roots, store, settings
         return self._opened
 
+    def _results_in(self, roots: Roots) -> ResultsFolder:
+        """Give the folder of whole results: one for all queries, whose names must differ."""
+        self._results = self._results or ResultsFolder(roots.private / "results")
+        return self._results
+
     def _find_or_make(self) -> Path:
         """Find the workspace above the client's folder, or make one in it."""
         if self._folder is None:
@@ -288,6 +369,31 @@ class Place:
         made = Notice("info", "workspace_made", f"Made a JP workspace: {self._folder / '.jp'}")
         self._notices.append(made)
         return self._folder
+
+    def _recordings(self) -> Recordings:
+        """Say where turns are recorded to; the first time, the user is told too."""
+        folder = RecordingFolder(self.user_data / "recordings")
+        if not self._is_recording_told:
+            self._is_recording_told = True
+            text = (
+                f"All that happens in a turn is recorded in {folder.path}, because "
+                "`jp.limits.record_events` is set; `jp-lsp replay FILE` shows a recording."
+            )
+            self._notices.append(Notice("info", "recording", text))
+        return Recordings(
+            lambda token: folder.begin(token, Timestamp(time.time_ns())),
+            SecretMask.from_environment(self._environ).hide,
+        )
+
+    def _make_attachments(self, root: Path, store: DiskStore) -> WorkspaceAttachments:
+        folder = str(root)
+        return WorkspaceAttachments(
+            folder,
+            self._documents,
+            self._processes,
+            store,
+            lambda servers: ServerResources(self._mcp_servers, servers, folder),
+        )
 
     def _make_local(self) -> ClosingProvider:
         from jp_lsp.providers.local.adapter import create  # here: only who uses the local model needs it

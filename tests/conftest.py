@@ -33,3 +33,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  
     if report.skipped and os.environ.get("JP_NO_SKIPS") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have recorded as their `summary`, such as the result of a conformance suite."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    recorded = {
+        (report.nodeid.split("::")[0], line)
+        for report in reports
+        if isinstance(report, pytest.TestReport)
+        for name, line in report.user_properties
+        if name == "summary"
+    }
+    for file in sorted({file for file, _ in recorded}):
+        terminalreporter.section(file)
+        for line in sorted(str(line) for of, line in recorded if of == file):
+            terminalreporter.write_line(line)

@@ -18,14 +18,19 @@ _KNOWN = {
 }
 
 
-def marked() -> set[str]:
-    """Every id that a test carries."""
+def marks_in(folder: Path) -> set[str]:
+    """Every id that a test in a folder carries."""
     found: set[str] = set()
-    for file in Path(__file__).parent.rglob("test_*.py"):
+    for file in folder.rglob("test_*.py"):
         if file.name != Path(__file__).name:
             for mark in _MARK.findall(file.read_text("utf-8")):
                 found.update(_ID.findall(mark))
     return found
+
+
+def marked() -> set[str]:
+    """Every id that a test carries."""
+    return marks_in(Path(__file__).parent)
 
 
 def test_every_mark_is_an_id() -> None:

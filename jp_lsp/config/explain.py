@@ -16,7 +16,7 @@ from jp_lsp.config.model_id import MODEL_ID
 from jp_lsp.config.problem import dotted, nearest
 from jp_lsp.config.resolve import resolve
 from jp_lsp.config.schema import SCHEMA, leaf_keys
-from jp_lsp.config.trace import settings_of
+from jp_lsp.config.trace import narrowed, settings_of
 from jp_lsp.config.value import (
     ABSENT,
     MaybeValue,
@@ -26,6 +26,7 @@ from jp_lsp.config.value import (
     Path,
     Position,
     Value,
+    entries_of,
     existing_path,
     same,
     value_at,
@@ -33,6 +34,7 @@ from jp_lsp.config.value import (
 from jp_lsp.config.write import write
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.ports.refusal import Refusal
+from jp_lsp.turn.explanation import Place, ValueOrigin
 
 State = Literal["wins", "adds", "shadowed", "not set", "not found", "skipped"]
 
@@ -99,6 +101,36 @@ def explain(key: str, sources: Sequence[Source], order: Order) -> Explanation:
     item = explanation.items[int(path[len(whole)])]
     value = _shown(kind_at(path) or FreeJson(), value_at(resolved, path))
     return replace(explanation, key=dotted(path), value=value, origin=item.origin, items=(item,))
+
+
+def explain_all(sources: Sequence[Source], order: Order) -> Iterator[Explanation]:
+    """Explain every key that some source sets, in the schema's order; the entries of maps one by one."""
+    resolved = resolve(sources).tree
+    for path in _paths_set(SCHEMA, fold(sources).tree, ()):
+        yield _explain_path(path, _about(path[:2], sources), order, resolved)
+
+
+def _about(path: Path, sources: Sequence[Source]) -> Sequence[Source]:
+    """Leave out what layers say elsewhere, which would be folded in vain for each key; a change may matter anywhere."""
+    return [
+        each
+        for source in sources
+        for each in ((source,) if isinstance(source, Change) else narrowed((source,), path))
+    ]
+
+
+def _paths_set(table: Table, tree: Partial, path: Path) -> Iterator[Path]:
+    for name, key in table.keys.items():
+        if name not in tree:
+            continue
+        here = (*path, name)
+        match key.kind:
+            case Table():
+                yield from _paths_set(key.kind, entries_of(tree[name]), here)
+            case MapOf():
+                yield from ((*here, entry) for entry in entries_of(tree[name]))
+            case _:
+                yield here
 
 
 def _explain_path(path: Path, sources: Sequence[Source], order: Order, resolved: Partial) -> Explanation:
@@ -181,7 +213,8 @@ def _ask(kind: Kind, path: Path, source: Source, before: MaybeValue, after: Mayb
 def _ask_change(path: Path, change: Change, before: MaybeValue, after: MaybeValue) -> _Saying:
     own = next((value for value, _ in settings_of((change,), path)), ABSENT)
     if own is not ABSENT:
-        return _Saying(change.origin, "adds", own, "append" if change.merges else "replace")
+        is_part = change.key.startswith(f"{dotted(path)}.")  # the rest of the table or map is not its own
+        return _Saying(change.origin, "adds", own, "append" if change.merges or is_part else "replace")
     if same(before, after):
         return _Saying(change.origin, "not set")
     if after is ABSENT:
@@ -281,6 +314,13 @@ def _shown(kind: Kind, value: MaybeValue) -> JsonValue:
     if isinstance(kind, ListOf) and isinstance(value, MergedList):
         return [write(kind.item, item) for item in value.items]
     return None if value is ABSENT else write(kind, value)
+
+
+def value_origin(explanation: Explanation) -> ValueOrigin:
+    """Give the short form: the value, and every place that has a part in it."""
+    heard = [each.origin for each in explanation.contributions if each.state in _HEARD]
+    places = tuple(Place(origin.kind, origin.name, origin.line) for origin in heard)
+    return ValueOrigin(explanation.key, explanation.value, places)
 
 
 def kind_at(path: Path) -> Kind | None:

@@ -17,14 +17,9 @@ from jp_lsp.config.shapes import (
     section,
     table,
 )
+from jp_lsp.tools.spec import DEFAULT_CANCELLATION
 
 TOOL_DEFAULTS_ENTRY = "*"
-
-CANCELLATION_RESPONSE = (
-    "This tool request was intentionally rejected by the user. Please evaluate and either ask the user why "
-    "it was rejected, or infer the reason by looking at the historical messages in the conversation."
-)
-"""Told to the model when a call was cancelled; the same text as the reference's, so that files agree."""
 
 _RUN = choice("ask", "unattended", "edit", "skip")
 _RESULT = choice("unattended", "ask", "edit", "skip")
@@ -102,7 +97,7 @@ TOOL_DEFAULTS = table(
         "format": Key(_FORMAT, "When a command may format the arguments."),
         "result": Key(_RESULT, "Whether a result needs the user's approval.", default="unattended"),
         "cancellation_response": Key(
-            text(), "What the model is told of a cancelled call.", default=CANCELLATION_RESPONSE
+            text(), "What the model is told of a cancelled call.", default=DEFAULT_CANCELLATION
         ),
         "style": section(STYLE, "How calls are shown."),
     }

@@ -12,6 +12,7 @@ from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.ports.provider import CachePolicy, Effort, EffortLevel, ModelId, ModelParameters, ReasoningWish
 from jp_lsp.ports.settings import StreamGuards
 from jp_lsp.render.options import DisplayOptions, ReasoningDisplay, ReasoningMode
+from jp_lsp.tools.decision import Composing
 from jp_lsp.turn.options import InterruptOptions, RetryPolicy, StreamingAction, ToolAction
 
 SHORT_CACHE_SECONDS = 300
@@ -103,7 +104,16 @@ def interrupt_options(tree: Partial, server: ServerSettings) -> InterruptOptions
         on_dismiss=server.interrupt.on_dismiss,
         cooldown=float(cast("int", value_at(tree, ("interrupt", "escalation_cooldown_secs")))),
         cancel_means=server.interrupt.cancel_action,
+        compose_reply=_composing(value_at(tree, ("interrupt", "streaming", "compose_in_editor"))),
+        compose_response=_composing(value_at(tree, ("interrupt", "tool_call", "compose_in_editor"))),
     )
+
+
+def _composing(value: object) -> Composing:
+    """Read `compose_in_editor` (query pipeline 4.7)."""
+    if value == "always":
+        return "editor_only"
+    return "editor" if value is True else "inline"
 
 
 def display_options(tree: Partial, server: ServerSettings) -> DisplayOptions:
@@ -120,6 +130,7 @@ def display_options(tree: Partial, server: ServerSettings) -> DisplayOptions:
         control_sequences=server.render.control_sequences,
         tools=tool_styles(tree),
         default_tool=default_style(tree),
+        gather_seconds=server.render.coalesce_ms / 1000,
     )
 
 

@@ -6,13 +6,14 @@ settings that never change. Nothing is remembered between queries but files that
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
 from jp_lsp.config import options, sections
+from jp_lsp.config.attachments import attachment_entries, named_layer
 from jp_lsp.config.delta import compute_change
 from jp_lsp.config.endpoints import UntrustedEndpoint, provider_settings, untrusted_endpoints
-from jp_lsp.config.explain import Explanation, explain
+from jp_lsp.config.explain import Explanation, explain, explain_all, value_origin
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.fold import OUR_ORDER, REFERENCE_ORDER, Order, fold, in_order
 from jp_lsp.config.gather import Gathered, Places, gather
@@ -25,10 +26,12 @@ from jp_lsp.config.rules import Violation
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.snapshot import from_stored, to_stored, without_private
 from jp_lsp.config.stored import StoredChange, StoredSettings, read_stored, stored_layer
+from jp_lsp.config.titles import TITLE_MODEL, names_title_model, title_settings
+from jp_lsp.config.tool_switches import switch_expressions
 from jp_lsp.config.tools import TOOLS, ToolSettings, outdated, tool_settings
 from jp_lsp.config.trace import locate, narrowed
 from jp_lsp.config.trust import trust_hash, trust_items
-from jp_lsp.config.value import ABSENT, Partial, value_at, with_value
+from jp_lsp.config.value import ABSENT, Partial, Path, value_at, with_value
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.ports.provider import ModelId
@@ -36,6 +39,8 @@ from jp_lsp.ports.providers import ProviderSettings
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.ports.trust import TrustItem
+from jp_lsp.tools.switches import ImpossibleSwitch, ToolSwitch
+from jp_lsp.turn.explanation import ValueOrigin
 
 NO_MODEL = (
     "no model is set: run `jp-lsp local install` for the small built-in one, which needs no key, or set "
@@ -49,6 +54,11 @@ class _Sources:
 
     gathered: Gathered
     stored: StoredSettings | None
+
+    def attaching(self, attachments: Sequence[str]) -> "_Sources":
+        """Give the same, with what the query attaches."""
+        sources = (*self.gathered.sources, named_layer(attachments))
+        return replace(self, gathered=replace(self.gathered, sources=sources))
 
     def ordered(self, order: Order) -> Sequence[Source]:
         conversation = () if self.stored is None else (stored_layer(self.stored.tree),)
@@ -131,19 +141,32 @@ class WorkspaceSettings:
         _refuse_errors((*sources.problems, *resolved.problems))
         return options.lock_timeout(resolved.tree)
 
-    def resolve(self, overrides: Sequence[str], conversation: ConversationStream | None) -> QuerySettings:
-        """Merge all layers; `overrides` are `--cfg` expressions, `conversation` an existing one.
+    def resolve(
+        self,
+        overrides: Sequence[str],
+        conversation: ConversationStream | None,
+        attachments: Sequence[str] = (),
+    ) -> QuerySettings:
+        """Merge all layers.
+
+        Args:
+            overrides: `--cfg` expressions.
+            conversation: an existing one.
+            attachments: entries that the query adds to those of the configuration.
 
         Raises:
             Refusal: the configuration is invalid; says file, key and what is allowed.
         """
         sources = self._sources(overrides, conversation)
+        if attachments:
+            sources = sources.attaching(attachments)
         ordered = sources.ordered(self._order)
         resolved = resolve(ordered)
         problems = (*sources.problems, *resolved.problems)
         _refuse_errors(problems)
         tree = self._with_model(resolved.tree)
-        model = self._served_by(tree, ordered)
+        model = self._served_by(tree, ordered, MAIN_MODEL)
+        title_model = self._served_by(tree, ordered, TITLE_MODEL) if names_title_model(tree) else None
         connecting = in_order(sources.gathered.sources, self._order)
         strangers = self._strangers(connecting)
         tools = tool_settings(tree, self._server, self._places.root, self._places.user_workspace_dir)
@@ -173,17 +196,52 @@ class WorkspaceSettings:
             idle_tools=tools.idle,
             tool_choice=tools.choice,
             mcp_servers=tools.servers,
+            attachments=tuple(attachment_entries(tree)),
             untrusted=untrusted,
             trust_hash=trust_hash(untrusted),
             trust_policy=self._server.trust,
             trusted_providers=provider_settings(connecting, self._server) if strangers else None,
+            title=title_settings(tree, model, title_model),
             warnings=tuple(dict.fromkeys((*_warnings(problems), *map(_not_kept, lost)))),
         )
+
+    def switched(
+        self,
+        overrides: Sequence[str],
+        conversation: ConversationStream | None,
+        switches: Sequence[ToolSwitch],
+    ) -> Sequence[str]:
+        """Give the expressions with those behind them that switch tools.
+
+        Raises:
+            Refusal: the configuration is invalid, a tool is unknown, or it is locked.
+        """
+        if not switches:
+            return overrides
+        sources = self._sources(overrides, conversation)
+        resolved = resolve(sources.ordered(self._order))
+        _refuse_errors((*sources.problems, *resolved.problems))
+        try:
+            return (*overrides, *switch_expressions(resolved.tree, switches))
+        except ImpossibleSwitch as problem:
+            raise Refusal("invalid_params", str(problem), origin="tools") from None
 
     def delta(self, conversation: ConversationStream, settings: QuerySettings) -> JsonObject | None:
         """Give the change from the conversation's stored settings to these; `None` when there is none."""
         stored = read_stored(conversation.base_config, _changes(conversation))
         return compute_change(stored.tree, from_stored(settings.partial)).delta or None
+
+    def origins(
+        self,
+        overrides: Sequence[str],
+        conversation: ConversationStream | None,
+        attachments: Sequence[str] = (),
+    ) -> Sequence[ValueOrigin]:
+        """Say where each setting that somebody made comes from; what is asked for is as in `resolve`."""
+        sources = self._sources(overrides, conversation)
+        if attachments:
+            sources = sources.attaching(attachments)
+        return [value_origin(each) for each in explain_all(sources.ordered(self._order), self._order)]
 
     def explain(
         self, key: str, overrides: Sequence[str] = (), conversation: ConversationStream | None = None
@@ -255,14 +313,14 @@ class WorkspaceSettings:
             raise Refusal("config_invalid", NO_MODEL, origin=dotted(MAIN_MODEL))
         return with_value(tree, MAIN_MODEL, {"provider": model.provider, "name": model.name})
 
-    def _served_by(self, tree: Partial, ordered: Sequence[Source]) -> ModelId:
-        """Give the model with the provider that answers for it.
+    def _served_by(self, tree: Partial, ordered: Sequence[Source], path: Path) -> ModelId:
+        """Give the model that is named at `path` with the provider that answers for it.
 
         A conversation keeps our own providers under another name (3.1); which one it is, the name of the
         embedded model and the server's settings tell.
         """
-        model = options.model_id(value_at(tree, MAIN_MODEL))
-        origin = locate(ordered, MAIN_MODEL)
+        model = options.model_id(value_at(tree, path))
+        origin = locate(ordered, path)
         if model.provider != STORED_PROVIDER or origin is None or origin.kind != "conversation":
             return model
         embedded = self._default_model()

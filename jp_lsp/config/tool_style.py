@@ -8,10 +8,13 @@ from jp_lsp.config.keys_tools import TOOL_DEFAULTS_ENTRY
 from jp_lsp.config.tool_commands import formatter_of
 from jp_lsp.config.value import ABSENT, MaybeValue, Partial, entries_of, value_at
 from jp_lsp.render.options import FileLink, InlineResults, ParameterStyle, ToolStyle
-from jp_lsp.tools.builtin import DESCRIBE_TOOLS
+from jp_lsp.tools.builtin import DESCRIBE_TOOLS, TELL_MESSAGE, TELL_USER
 
 _HIDDEN = ToolStyle(is_hidden=True, parameters="off", inline_results="off", results_file_link="off")
 """How `describe_tools` is shown unless its entry says otherwise."""
+
+_SPOKEN = ToolStyle(spoken=TELL_MESSAGE)
+"""How `tell_user` is shown, whatever its entry says: the model relies on it that the user reads the message."""
 
 _DEFAULT_LINES = 10
 
@@ -29,7 +32,7 @@ def default_style(tree: Partial) -> ToolStyle:
 
 
 def tool_styles(tree: Partial) -> Mapping[str, ToolStyle]:
-    """Give the styles of tools that have their own."""
+    """Give the styles of tools that have their own, in the configuration or by what they are."""
     return MappingProxyType(dict(_styles(tree)))
 
 
@@ -40,6 +43,13 @@ def _styles(tree: Partial) -> Iterator[tuple[str, ToolStyle]]:
     for name, tool in tools.items():
         if name != TOOL_DEFAULTS_ENTRY and "style" in entries_of(tool):
             yield name, _read(effective_style(tree, name))
+    if _is_ours(tools.get(TELL_USER, ABSENT)):
+        yield TELL_USER, _SPOKEN
+
+
+def _is_ours(tool: MaybeValue) -> bool:
+    """Tell whether an entry with the name of a built-in tool means that tool."""
+    return str(entries_of(tool).get("source", "builtin")).partition(".")[0] == "builtin"
 
 
 def _read(style: Partial) -> ToolStyle:

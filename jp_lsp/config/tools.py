@@ -23,7 +23,7 @@ from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.ports.mcp import McpServerConfig
 from jp_lsp.tools.builtin import BUILTIN_TOOLS, DESCRIBE_TOOLS, BuiltinTool
 from jp_lsp.tools.choice import ImpossibleChoice, near_names, with_chosen
-from jp_lsp.tools.command_line import find_cut_word
+from jp_lsp.tools.command_line import describe_cut_word
 from jp_lsp.tools.definition import NamedTool, ToolChoice
 from jp_lsp.tools.spec import BuiltinSource, Command, LocalSource, McpSource, ToolSource, ToolSpec
 from jp_lsp.tools.usage import without_lone_description
@@ -239,12 +239,9 @@ def _doubts(spec: ToolSpec) -> Iterator[Violation]:
     if isinstance(spec.source, LocalSource):
         commands.append(((*path, "command"), spec.source.command))
     for key, command in commands:
-        if command is not None and (word := find_cut_word(command)) is not None:
-            text = (
-                f"the word `{word}` is half an expression, because command lines are split at blanks first; "
-                "write it without blanks, such as `{{tool.name}}`, or put it in quotes"
-            )
-            yield Violation(key, text, drops=False)
+        cut = None if command is None else describe_cut_word(command)
+        if cut is not None:
+            yield Violation(key, cut, drops=False)
     if (
         isinstance(spec.source, LocalSource)
         and spec.source.command.shell

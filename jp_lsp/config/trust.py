@@ -8,14 +8,13 @@ tool of the user's that an old conversation repeats is not.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import cast
 
+from jp_lsp.config.attachments import ATTACHMENTS, attachment_entries
 from jp_lsp.config.endpoints import UntrustedEndpoint
 from jp_lsp.config.fold import fold
-from jp_lsp.config.keys_conversation import CONVERSATION
 from jp_lsp.config.keys_tools import TOOL_DEFAULTS_ENTRY
 from jp_lsp.config.layer import WORKSPACE_KINDS, Layer, Source
 from jp_lsp.config.mcp_servers import MCP, programs
@@ -23,16 +22,13 @@ from jp_lsp.config.resolve import complete_configuration
 from jp_lsp.config.tool_commands import NoCommand, formatter_of, read_command
 from jp_lsp.config.tools import TOOLS, source_of
 from jp_lsp.config.trace import locate
-from jp_lsp.config.value import ABSENT, MaybeValue, MergedList, Partial, Path, Value, entries_of, value_at
-from jp_lsp.config.write import write
-from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.config.value import ABSENT, MaybeValue, Partial, Path, Value, entries_of, value_at
 from jp_lsp.ports.mcp import StdioServer
 from jp_lsp.ports.trust import TrustItem, TrustKind
 from jp_lsp.tools.builtin import BUILTIN_TOOLS
 from jp_lsp.tools.command_line import command_line
 from jp_lsp.tools.spec import Command
 
-_ATTACHMENTS: Path = ("conversation", "attachments")
 _LABELS: Path = ("conversation", "labels")
 
 _Definitions = Mapping[tuple[TrustKind, str], tuple[str, Path]]
@@ -113,8 +109,9 @@ def _definitions(tree: Partial) -> _Definitions:
             found["tool", name] = _tool_text(name, entry), (*TOOLS, name, "command")
     for name, server in programs(tree).items():
         found["mcp_server", name] = _server_text(server), (*MCP, name)
-    for index, command in _attachment_commands(tree):
-        found["attachment", command] = command, (*_ATTACHMENTS, index)
+    for index, attached in enumerate(attachment_entries(tree)):
+        if attached.handler == "cmd":
+            found["attachment", attached.text] = attached.text, (*ATTACHMENTS, index)
     for name, label in entries_of(value_at(tree, _LABELS)).items():
         if (maker := value_at(label, ("value", "cmd"))) is not ABSENT:
             found["label", name] = _command_text(maker), (*_LABELS, name)
@@ -144,22 +141,6 @@ def _command_text(value: MaybeValue) -> str:
         return command_line(read_command(value))
     except NoCommand:
         return "" if value is ABSENT else str(value)
-
-
-def _attachment_commands(tree: Partial) -> Iterator[tuple[int, str]]:
-    """Give the attachments that are made by a command, as the text of their entry."""
-    held = value_at(tree, _ATTACHMENTS)
-    kind = CONVERSATION.keys["attachments"].kind
-    for index, item in enumerate(held.items if isinstance(held, MergedList) else ()):
-        if _scheme(item) == "cmd":
-            written = write(kind, MergedList((item,)))
-            text = cast("Sequence[JsonValue]", written)[0]
-            yield index, text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-
-
-def _scheme(item: Value) -> str:
-    name = item if isinstance(item, str) else str(entries_of(item).get("type", ""))
-    return name.partition(":")[0].partition("+")[0].strip().lower()
 
 
 # ------------------------------------------------------------------------------------- running unasked

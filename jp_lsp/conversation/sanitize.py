@@ -6,11 +6,10 @@ run finds nothing to do. Entries that stay keep their ids and their texts.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
-from jp_lsp.conversation import entry as entry_text
-from jp_lsp.conversation.directive import Compaction
+from jp_lsp.conversation.compaction_ranges import TurnPlaces
 from jp_lsp.conversation.entry import Entry
 from jp_lsp.conversation.event import (
     ChatRequest,
@@ -22,7 +21,6 @@ from jp_lsp.conversation.event import (
     ToolCallResponse,
     TurnStart,
 )
-from jp_lsp.conversation.ids import EventId
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.conversation.turns import numbered
@@ -34,8 +32,7 @@ INTERRUPTED = "Tool call was interrupted."
 def sanitize(stream: ConversationStream) -> bool:
     """Repair `stream` in place and tell whether anything changed."""
     before = stream.revision
-    turns_before = [turn for turn, _ in numbered(stream.entries)]
-    places = {entry.id: turn for turn, entry in zip(turns_before, stream.entries, strict=True)}
+    places = TurnPlaces(stream)
     _keep(stream, _without_events_before_first_request(stream.entries))
     _keep(stream, _without_orphaned_responses(stream.entries))
     _answer_open_calls(stream)
@@ -44,7 +41,7 @@ def sanitize(stream: ConversationStream) -> bool:
     _keep(stream, _without_repeated_first_turn_starts(stream.entries))
     _open_first_turn(stream)
     if stream.revision != before:
-        _shift_compactions(stream, places, max(turns_before, default=-1) + 1)
+        places.shift_compactions(stream)
     return stream.revision != before
 
 
@@ -156,33 +153,3 @@ def _open_first_turn(stream: ConversationStream) -> None:
     content = entries[first or 0].content
     at = content.timestamp if isinstance(content, ConversationEvent) else Timestamp(0)
     stream.insert_all({first or 0: ConversationEvent(at, TurnStart())})
-
-
-def _shift_compactions(stream: ConversationStream, places: Mapping[EventId, int], turns_before: int) -> None:
-    """Let compactions cover the turns that they covered, where the turns have new numbers now.
-
-    A compaction that covered nothing but turns that are gone is gone with them; otherwise it would cover
-    whatever turn comes next. Positions past the end, which are legal, keep their distance to it.
-    """
-    moved: dict[int, int] = {}
-    for turn, entry in numbered(stream.entries):
-        if entry.id in places and isinstance(entry.content, ConversationEvent):
-            moved.setdefault(places[entry.id], turn)
-    turns_after = stream.turn_count
-    if moved == {turn: turn for turn in range(turns_before)}:
-        return
-    entries: list[Entry] = []
-    for entry in stream.entries:
-        if not isinstance(entry.content, Compaction):
-            entries.append(entry)
-            continue
-        covered = range(entry.content.from_turn, min(entry.content.to_turn, turns_before - 1) + 1)
-        kept = [moved[turn] for turn in covered if turn in moved]
-        past_end = turns_after - turns_before
-        if not covered:
-            entries.append(entry)
-        elif kept:
-            to_turn = entry.content.to_turn
-            stop = to_turn + past_end if to_turn >= turns_before else kept[-1]
-            entries.append(entry_text.with_turns(entry, kept[0], stop))
-    stream.replace(entries)

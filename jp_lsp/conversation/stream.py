@@ -150,15 +150,19 @@ class ConversationStream:
         self._entries[position] = Entry(entry.id, event, text)
         self.revision += 1
 
-    def copy(self) -> "ConversationStream":
-        """Give a stream of the same entries that can be changed without touching this one."""
+    def copy(self, *, created_at: Timestamp | None = None) -> "ConversationStream":
+        """Give a stream of the same entries that can be changed without touching this one.
+
+        With `created_at` it is another conversation's.
+        """
         return ConversationStream(
-            self.created_at,
+            self.created_at if created_at is None else created_at,
             self.base_config,
             self._entries,
             mint=self._mint,
             newer_format=self.newer_format,
             ambiguous_ids=self.ambiguous_ids,
+            source=SourceTexts(self._base_text),
         )
 
     def base_config_text(self) -> str:

@@ -82,12 +82,13 @@ def build_thread(
     sections: Sequence[Section] = (),
     attachments: Sequence[Attachment] = (),
     hint: str | None = None,
+    appended: Sequence[ConversationEvent] = (),
     has_tools: bool = False,
 ) -> Thread:
     """Give what a provider is shown of `stream`, repaired, projected and in the order that providers want.
 
     `sections` are those of the configuration, instructions included; with `has_tools` one about tools is
-    added. `hint` is added to the last request of the user.
+    added. `appended` are events that exist only here. `hint` is added to the last request of the user.
     """
     copy = stream.copy()
     sanitize(copy)
@@ -97,6 +98,7 @@ def build_thread(
         for item in with_notes(paired(project(copy.entries)))
         if is_provider_visible(item.event)
     ]
+    events += (ThreadEvent(event, providers.at(len(copy))) for event in appended)
     return Thread(
         system_parts=system_parts(system_prompt, sections, has_tools=has_tools),
         attachments=tuple(attachments),

@@ -6,23 +6,28 @@ comes back as an input.
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import assert_never
 
 import anyio
 from anyio.abc import TaskGroup
 
 from jp_lsp.conversation.thread import build_thread
+from jp_lsp.driver.hooks import TurnHooks
 from jp_lsp.driver.inquiry import ask_assistant
 from jp_lsp.driver.prepare import Preparation
 from jp_lsp.driver.pump import Pump
 from jp_lsp.driver.remembered import to_remembered
+from jp_lsp.driver.result_files import QueryResults
 from jp_lsp.driver.saver import Saver
 from jp_lsp.driver.tool_runs import ToolRuns
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.provider import CycleRequest
 from jp_lsp.ports.refusal import Refusal
+from jp_lsp.ports.store import OpenConversation, StoreError
 from jp_lsp.tools.actions import AskAssistant, CancelPass, FormatArguments, Remember, RunPass
+from jp_lsp.tools.batches import with_limited_batches
 from jp_lsp.turn import actions
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.failure import QueryError
@@ -32,6 +37,8 @@ from jp_lsp.turn.inputs import (
     Input,
     Prepared,
     PrepareFailed,
+    Saved,
+    SaveFailed,
     TimerElapsed,
 )
 from jp_lsp.turn.outcome import Notice, QueryResult
@@ -49,6 +56,7 @@ class Performer:
         frontend: whoever watches.
         clock: waits.
         tasks: where everything runs that takes time.
+        hooks: told at each point of the query, once it is saved.
     """
 
     def __init__(
@@ -58,6 +66,7 @@ class Performer:
         frontend: Frontend,
         clock: Clock,
         tasks: TaskGroup,
+        hooks: TurnHooks,
     ) -> None:
         self.result: QueryResult | None = None
         self.error: QueryError | None = None
@@ -68,11 +77,15 @@ class Performer:
         self._frontend = frontend
         self._clock = clock
         self._tasks = tasks
+        self._hooks = hooks
+        self._turn_count = 0
+        self._is_removed = False
         self._preparation: Preparation | None = None
         self._preparing = anyio.CancelScope()
         self._wait = anyio.CancelScope()
         self._saver: Saver | None = None
         self._tools: ToolRuns | None = None
+        self._results: QueryResults | None = None
         self._pumps: dict[AttemptId, Pump] = {}
 
     def perform(self, action: Action) -> None:
@@ -104,11 +117,12 @@ class Performer:
             case actions.Save(point):
                 self._open_saver.save(point)
             case actions.DiscardConversation():
-                self._open_saver.run_in_order(self._opened.conversation.discard)
+                self._is_removed = True
+                self._open_saver.run_in_order(self._perform_discard)
             case actions.KeepDraft(text):
-                self._open_saver.run_in_order(lambda: self._opened.conversation.keep_draft(text))
+                self._perform_draft(lambda: self._opened.conversation.keep_draft(text))
             case actions.ClearDraft():
-                self._open_saver.run_in_order(self._opened.conversation.clear_draft)
+                self._perform_draft(self._opened.conversation.clear_draft)
             case RunPass():
                 self._open_tools.start(action)
             case CancelPass(call):
@@ -121,12 +135,18 @@ class Performer:
                 self._perform_remember(scope)
             case actions.Finish(result):
                 self.result = result
+                if self._turn_count and not self._is_removed:
+                    self._hooks.turn_finished(self._opened, result.outcome)
                 self.done.set()
             case actions.Refuse(error, draft):
                 self.error, self.draft = error, draft
                 self.done.set()
             case _:
                 assert_never(action)
+
+    def use(self, work: Callable[[OpenConversation], Awaitable[None]]) -> None:
+        """Let somebody else work on the open conversation, between two saves."""
+        self._open_saver.run_in_order(lambda: self._perform_use(work))
 
     async def close(self) -> None:
         """Finish what is being written and give the conversation back."""
@@ -136,7 +156,20 @@ class Performer:
             self._saver.close()
             await self._saver.finished.wait()
         if self._preparation is not None:
+            if self._results is not None and not self._preparation.turn.options.persist:
+                await self._results.forget()
+            await self._keep_unsent(self._preparation.conversation)
             await self._preparation.conversation.release()
+
+    async def _keep_unsent(self, conversation: OpenConversation) -> None:
+        """What the user was writing when its question ended is a draft too: here, and in the answer (7.3)."""
+        text = await self._frontend.unsent()
+        if text is None:
+            return
+        await _without_failing(lambda: conversation.keep_draft(text))
+        if self.result is not None:
+            draft = text if self.result.draft is None else f"{self.result.draft}\n\n{text}"
+            self.result = replace(self.result, draft=draft)
 
     @property
     def _opened(self) -> Preparation:
@@ -162,20 +195,46 @@ class Performer:
                 return
             self._preparation = preparation
             around = preparation.around
+            self._results = QueryResults(around.results, preparation.conversation.id)
             self._tools = ToolRuns(
                 preparation.toolset,
                 preparation.conversation.id,
                 around.workspace_id,
                 around.root,
+                self._results,
                 self._post,
                 self._tasks,
             )
-            self._saver = Saver(preparation.conversation, self._post, self._clock, self._tasks)
+            self._saver = Saver(preparation.conversation, self._report_save, self._clock, self._tasks)
             self._spawn(self._saver.run)
             self._post(Prepared(preparation.turn))
             for warning in preparation.warnings:
                 notice = Notice("warning", "settings", warning)
                 self._frontend.publish(NoticeGiven(notice, is_durable=False))
+
+    def _report_save(self, outcome: Saved | SaveFailed) -> None:
+        """Tell the core, then the hooks: what the turn does next is under way before what runs beside it."""
+        self._post(outcome)
+        match outcome:
+            case Saved("P1"):
+                self._turn_count += 1
+                self._hooks.turn_started(self._opened, is_first=self._turn_count == 1)
+            case Saved("P4"):
+                self._hooks.cycle_committed(self._opened)
+            case _:
+                pass
+
+    async def _perform_discard(self) -> None:
+        was_stored = not self._opened.conversation.is_new
+        await self._opened.conversation.discard()
+        if was_stored:
+            self._hooks.conversation_removed(self._opened)
+
+    async def _perform_use(self, work: Callable[[OpenConversation], Awaitable[None]]) -> None:
+        try:
+            await work(self._opened.conversation)
+        except Exception:
+            _log.exception("work beside a query broke")
 
     def _perform_request(self, action: actions.RequestCycle) -> None:
         parts = self._opened.parts
@@ -183,14 +242,20 @@ class Performer:
             self._opened.turn.stream,
             system_prompt=parts.system_prompt,
             sections=parts.sections,
-            attachments=(),
+            attachments=parts.attachments,
             hint=action.hint,
+            appended=action.correction,
             has_tools=bool(parts.tools),
         )
+        thread = with_limited_batches(thread)
         request = CycleRequest(parts.model, thread, parts.parameters, parts.tools, action.tool_choice)
         pump = Pump(action.attempt, self._post, self._frontend.ready, self._clock, parts.guards)
         self._pumps[action.attempt] = pump
         self._spawn(lambda: pump.run(parts.provider, request))
+
+    def _perform_draft(self, job: Callable[[], Awaitable[None]]) -> None:
+        """A draft comes back with the answer too, so a disk that refuses it ends no turn."""
+        self._open_saver.run_in_order(lambda: _without_failing(job))
 
     def _perform_inquiry(self, action: AskAssistant) -> None:
         opened = self._opened
@@ -220,3 +285,10 @@ class Performer:
         except Exception as error:
             _log.exception("a task of a query broke")
             self._post(Crashed(f"internal error: {type(error).__name__}: {error}", ""))
+
+
+async def _without_failing(job: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await job()
+    except StoreError as error:
+        _log.warning("a draft was not stored: %s", error)

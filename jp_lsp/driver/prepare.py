@@ -6,25 +6,35 @@ what to do.
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
-from jp_lsp.conversation.event import ChatRequest
-from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.ids import ConversationId, created_at
 from jp_lsp.conversation.incomplete import incomplete_turn
-from jp_lsp.conversation.thread import Section
-from jp_lsp.driver.audience import FrontendAudience
+from jp_lsp.conversation.thread import Attachment, Section
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.driver.attaching import attach, read_names
+from jp_lsp.driver.explaining import explain
+from jp_lsp.driver.fork import open_fork
+from jp_lsp.driver.live_questions import FrontendQuestions
+from jp_lsp.driver.lock_wait import LockWait
 from jp_lsp.driver.remembered import from_remembered
+from jp_lsp.driver.request import request_to_ask
+from jp_lsp.driver.structured import require_structured
+from jp_lsp.driver.title_request import TitleFound, TitleWanted, decide_title
 from jp_lsp.driver.tool_choice import with_query_choice
 from jp_lsp.driver.trust import apply_trust, decide_trust
+from jp_lsp.ports.attachment import Attachments
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.provider import ModelDetails, ModelId, ModelParameters, Provider, ProviderError
 from jp_lsp.ports.providers import Providers
+from jp_lsp.ports.recording import Recordings
 from jp_lsp.ports.refusal import Refusal
+from jp_lsp.ports.results import ResultFiles
 from jp_lsp.ports.settings import QuerySettings, SettingsSource, StreamGuards
-from jp_lsp.ports.store import ConversationStore, OpenConversation
+from jp_lsp.ports.store import ConversationStore, OpenConversation, StoreError
 from jp_lsp.ports.toolset import Toolbox, Toolset
 from jp_lsp.ports.trust import TrustStore
 from jp_lsp.tools.choice import ImpossibleChoice, require_declared
@@ -36,9 +46,6 @@ from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.query import Query
 
 _log = logging.getLogger(__name__)
-
-LOCK_POLL_INTERVAL = 0.5
-"""Seconds between two looks at a conversation that another program holds."""
 
 MODEL_DETAILS_TIMEOUT = 5.0
 """Seconds to ask a vendor what its model can do; without an answer, nothing is known of it."""
@@ -55,6 +62,7 @@ class CycleParts:
     system_prompt: str | None
     sections: tuple[Section, ...]
     tools: tuple[ToolDefinition, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,8 @@ class Preparation:
     toolset: Toolset
     warnings: tuple[str, ...]
     around: "Surroundings"
+    settings: QuerySettings
+    title: TitleWanted | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +90,16 @@ class Surroundings:
     toolbox: Toolbox
     trust: TrustStore
     session_memory: MemoryLayer
+    attachments: Attachments
     workspace_id: str = ""
     root: str = ""
+    recordings: Recordings | None = None
+    results: ResultFiles | None = None
 
+
+_NOT_BESIDE = frozenset({"conversation_busy", "conversation_unreadable"})
+"""Refusals after which no draft is put beside the conversation: another query of ours is at work in it and clears
+drafts, or it is damaged and stays as it is. The text comes back with the refusal all the same."""
 
 Reserve = Callable[[ConversationId], None]
 """Claims a conversation for this query; raises `Refusal` while another query of ours has it."""
@@ -108,26 +125,36 @@ async def prepare(
     Raises:
         Refusal: the turn cannot begin.
     """
-    _refuse_what_is_not_offered(query)
-    wanted = await _choose_conversation(query, around, used_last)
+    _refuse_contradictions(query)
+    named = await read_names(query.attachments, around.attachments)
     conversation: OpenConversation | None = None
+    wanted: ConversationId | None = None
     try:
-        if wanted is None:
-            settings = around.settings.resolve(query.overrides, None)
+        if query.fork is not None:
+            conversation = await open_fork(query.fork, around.store, is_stored=query.is_stored)
+            reserve(conversation.id)
+        elif (wanted := await _choose_conversation(query, around, used_last)) is not None:
+            reserve(wanted)
+            conversation = await _open(wanted, query, around, frontend)
+            if conversation is not None:
+                reserve(conversation.id)  # which is a copy's when that was chosen
+        query = _with_switches(query, around, conversation)
+        if conversation is None:
+            settings = around.settings.resolve(query.overrides, None, named.entries)
             conversation = await around.store.create(
-                settings.partial, local=settings.start_local, persist=query.persist
+                settings.partial, local=settings.start_local, persist=query.is_stored
             )
             reserve(conversation.id)
             delta = None
         else:
-            reserve(wanted)
-            conversation = await _open(wanted, query, around)
-            settings = around.settings.resolve(query.overrides, conversation.stream)
+            settings = around.settings.resolve(query.overrides, conversation.stream, named.entries)
             delta = around.settings.delta(conversation.stream, settings)
         if query.resume:
             _require_unfinished(conversation)
-        if query.title is not None:
-            conversation.set_title(query.title or None)
+        request = request_to_ask(query, conversation.stream, settings.user_name)
+        if query.expires_after is not None:
+            conversation.set_expiry(_expiry(query.expires_after, conversation, around.clock))
+        title = _decide_title(query, conversation, settings)
         frontend.configure(
             settings.display,
             conversation=conversation.id,
@@ -137,13 +164,17 @@ async def prepare(
         )
         settings = await _with_trust(settings, query, around, frontend)
         provider = around.providers.get(settings.model, settings.providers)
-        details = await _model_details(provider, settings.model)
+        details = ModelDetails(settings.model)
+        if not query.explain:  # that sends nothing at all
+            details = await model_details(provider, settings.model)
+            await require_structured(request.schema, details)
         toolset = await _offer_tools(settings, query, around, frontend)
+        attached = await attach(settings, named, around.attachments)
         memory = ToolMemory(around.session_memory, from_remembered(await conversation.remembered()))
         turn = PreparedTurn(
             conversation.id,
             conversation.stream,
-            ChatRequest(query.text, query.schema, settings.user_name),
+            request,
             _options(query, settings, frontend),
             is_new=conversation.is_new,
             config_delta=delta,
@@ -151,10 +182,14 @@ async def prepare(
             tools=toolset.tools,
             memory=memory,
             is_resumed=query.resume,
+            replaces=query.replay,
         )
-    except BaseException:
-        if conversation is not None:
-            with anyio.CancelScope(shield=True):
+    except BaseException as error:
+        is_kept_off = isinstance(error, Refusal) and error.error.code in _NOT_BESIDE
+        with anyio.CancelScope(shield=True):
+            if query.is_stored and not is_kept_off:
+                await _keep_text(query.text, conversation, wanted, around.store)
+            if conversation is not None:
                 await conversation.release()
         raise
     dropped = (f"Tool {name} is not offered: {reason}" for name, reason in toolset.dropped.items())
@@ -166,8 +201,69 @@ async def prepare(
         settings.system_prompt,
         with_tool_usage(settings.sections, toolset.tools.values()),
         tuple(spec.definition for spec in toolset.tools.values()),
+        attached.items,
     )
-    return Preparation(turn, conversation, parts, toolset, (*settings.warnings, *dropped), around)
+    if query.explain:
+        known = None if conversation.is_new and query.fork is None else conversation.stream
+        origins = around.settings.origins(query.overrides, known, named.entries)
+        explanation = explain(
+            query,
+            settings,
+            conversation.stream,
+            request,
+            sections=parts.sections,
+            toolset=toolset,
+            attachments=attached.items,
+            origins=origins,
+        )
+        turn = replace(turn, explanation=explanation)
+    warnings = (*settings.warnings, *attached.warnings, *dropped)
+    return Preparation(turn, conversation, parts, toolset, warnings, around, settings, title)
+
+
+def _with_switches(query: Query, around: Surroundings, conversation: OpenConversation | None) -> Query:
+    """Give the query with its switches of tools as the settings that they are."""
+    stream = None if conversation is None else conversation.stream
+    overrides = around.settings.switched(query.overrides, stream, query.tool_switches)
+    return replace(query, overrides=tuple(overrides))
+
+
+async def _keep_text(
+    text: str,
+    conversation: OpenConversation | None,
+    wanted: ConversationId | None,
+    store: ConversationStore,
+) -> None:
+    """Nothing came of the query: its text becomes a draft (7.3), and also comes back with the refusal."""
+    if not text.strip():
+        return
+    try:
+        if conversation is not None:
+            await conversation.keep_draft(text)
+        elif wanted is not None and await store.find(wanted):
+            await store.keep_draft(wanted, text)
+    except StoreError as error:
+        _log.warning("the text of a query could not be kept as a draft: %s", error)
+
+
+def _expiry(seconds: float, conversation: OpenConversation, clock: Clock) -> Timestamp:
+    """Count from the birth of a new conversation, else from now (conversation format 7.2, 7.5)."""
+    begin = created_at(conversation.id).nanoseconds if conversation.is_new else clock.now().nanoseconds
+    return Timestamp(begin + round(seconds * 1e9))
+
+
+def _decide_title(
+    query: Query, conversation: OpenConversation, settings: QuerySettings
+) -> TitleWanted | None:
+    """Give the conversation its title if there is one to give; else tell whether a model is to make one."""
+    if query.title is not None:
+        conversation.set_title(query.title or None)
+    match decide_title(query, conversation.title, settings.title):
+        case TitleFound(title):
+            conversation.suggest_title(title, conversation.title)
+            return None
+        case wanted:
+            return wanted
 
 
 def _require_unfinished(conversation: OpenConversation) -> None:
@@ -190,8 +286,8 @@ async def _with_trust(
 async def _offer_tools(
     settings: QuerySettings, query: Query, around: Surroundings, frontend: Frontend
 ) -> Toolset:
-    audience = FrontendAudience(frontend, can_prompt=frontend.can_prompt and query.interactive)
-    toolset = await around.toolbox.offer(settings.tools, settings.mcp_servers, around.root, audience)
+    questions = FrontendQuestions(frontend, can_prompt=frontend.can_prompt and query.interactive)
+    toolset = await around.toolbox.offer(settings.tools, settings.mcp_servers, around.root, questions)
     try:
         require_declared(settings.tool_choice, toolset.tools, toolset.dropped)
     except ImpossibleChoice as problem:
@@ -204,26 +300,19 @@ def _options(query: Query, settings: QuerySettings, frontend: Frontend) -> TurnO
         retry=settings.retry,
         interrupt=settings.interrupt,
         can_prompt=frontend.can_prompt and query.interactive,
-        persist=query.persist,
+        persist=query.is_stored,
         max_cycles=settings.max_cycles,
         max_tool_calls=settings.max_tool_calls,
     )
 
 
-def _refuse_what_is_not_offered(query: Query) -> None:
-    unsupported = {
-        "fork": query.fork is not None,
-        "replay": query.replay is not None,
-        "explain": query.explain,
-        "expires": query.expires_after is not None,
-        "attachments": bool(query.attachments),
-    }
+def _refuse_contradictions(query: Query) -> None:
     if query.resume and query.text.strip():
         text = "`resume` takes the unfinished turn up as it is; send the text without `resume` to go on from there"
         raise Refusal("invalid_params", text)
-    for name, is_asked in unsupported.items():
-        if is_asked:
-            raise Refusal("invalid_params", f"`{name}` is not offered by this version of the server")
+    if query.replay is not None and query.fork is not None and query.fork.keep_turns is not None:
+        text = "`replay` counts the turns of the whole conversation, so `fork.keepTurns` must be left out"
+        raise Refusal("invalid_params", text, origin="fork.keepTurns")
 
 
 async def _choose_conversation(
@@ -247,27 +336,25 @@ def _selector(configured: str | None) -> ConversationId:
     return ConversationId(configured)
 
 
-async def _open(wanted: ConversationId, query: Query, around: Surroundings) -> OpenConversation:
-    """Lock and load; waits for another program to let go, within the configured time."""
-    if not query.persist:
+async def _open(
+    wanted: ConversationId, query: Query, around: Surroundings, frontend: Frontend
+) -> OpenConversation | None:
+    """Lock and load; `None` when another program has it and the user rather asks in a new one."""
+    if not query.is_stored:
         return await around.store.copy(wanted)
-    conversation = await around.store.open(wanted)
-    if conversation is not None:
-        return conversation
-    lock_timeout = around.settings.lock_timeout(query.overrides) if query.interactive else 0.0
-    waited = 0.0
-    while waited < lock_timeout:
-        await around.clock.sleep(LOCK_POLL_INTERVAL)
-        waited += LOCK_POLL_INTERVAL
-        conversation = await around.store.open(wanted)
-        if conversation is not None:
-            return conversation
-    holder = await around.store.lock_holder(wanted) or "another program"
-    text = f"Conversation {wanted} is in use by {holder}. Try again when it is done, or ask in a new one."
-    raise Refusal("lock_timeout", text)
+    wait = LockWait(
+        wanted,
+        around.store,
+        around.clock,
+        frontend,
+        patience=around.settings.lock_timeout(query.overrides),
+        can_ask=frontend.can_prompt and query.interactive,
+        may_be_new=not query.resume and query.replay is None,
+    )
+    return await wait.open()
 
 
-async def _model_details(provider: Provider, model: ModelId) -> ModelDetails:
+async def model_details(provider: Provider, model: ModelId) -> ModelDetails:
     """Ask what the model can do. Not knowing never fails a query; the request itself will tell."""
     details: ModelDetails | None = None
     with anyio.move_on_after(MODEL_DETAILS_TIMEOUT):

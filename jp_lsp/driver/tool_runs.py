@@ -7,6 +7,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from jp_lsp.conversation.ids import CallId, ConversationId
+from jp_lsp.driver.result_files import QueryResults
 from jp_lsp.ports.toolset import FormatFailed, ToolRun, Toolset
 from jp_lsp.tools.actions import FormatArguments, RunPass
 from jp_lsp.turn.inputs import (
@@ -29,6 +30,7 @@ class ToolRuns:
         conversation: what a tool is told it works for.
         workspace_id: likewise.
         root: the workspace's folder, where tools run.
+        results: files for what is too long to be read here.
         post: takes what becomes of a pass.
         tasks: where passes run.
     """
@@ -39,6 +41,7 @@ class ToolRuns:
         conversation: ConversationId,
         workspace_id: str,
         root: str,
+        results: QueryResults,
         post: Callable[[Input], None],
         tasks: TaskGroup,
     ) -> None:
@@ -46,6 +49,7 @@ class ToolRuns:
         self._conversation = conversation
         self._workspace_id = workspace_id
         self._root = root
+        self._results = results
         self._post = post
         self._tasks = tasks
         self._scopes: dict[CallId, anyio.CancelScope] = {}
@@ -69,6 +73,7 @@ class ToolRuns:
 
     async def _run(self, action: RunPass, scope: anyio.CancelScope) -> None:
         call = action.call
+        file = self._results.new_path(call)
         run = ToolRun(
             call,
             action.spec,
@@ -77,11 +82,13 @@ class ToolRuns:
             self._conversation,
             self._workspace_id,
             self._root,
+            file,
         )
         ended: ToolFinished | ToolCrashed | None = None
         with scope:
             try:
                 outcome = await self._toolset.run(run, _Observer(call, self._post))
+                outcome = await self._results.settle(file, outcome)
                 ended = ToolFinished(call, action.pass_number, outcome)
             except Exception as error:
                 _log.exception("a tool broke in our hands")
@@ -89,6 +96,8 @@ class ToolRuns:
         if self._scopes.get(call) is scope:
             del self._scopes[call]
         was_cancelled = scope.cancel_called or ended is None
+        if not isinstance(ended, ToolFinished):
+            await self._results.drop(file)
         self._post(ToolEnded(call) if was_cancelled or ended is None else ended)
 
     async def _format(self, action: FormatArguments) -> None:

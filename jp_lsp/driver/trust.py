@@ -13,6 +13,7 @@ from dataclasses import replace
 import anyio.to_thread
 
 from jp_lsp.driver.asking import ask_user
+from jp_lsp.ports.attachment import AttachmentEntry
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
@@ -115,6 +116,7 @@ def apply_trust(settings: QuerySettings, *, is_trusted: bool) -> QuerySettings:
             for name, server in settings.mcp_servers.items()
             if not foreign.has("mcp_server", name)
         },
+        attachments=tuple(each for each in settings.attachments if not foreign.makes(each)),
         warnings=(*settings.warnings, *_missing(settings, foreign)),
     )
 
@@ -122,7 +124,10 @@ def apply_trust(settings: QuerySettings, *, is_trusted: bool) -> QuerySettings:
 def needed_items(settings: QuerySettings) -> tuple[TrustItem, ...]:
     """Give the items that this query itself would use; the others wait for a query that does."""
     names = {tool.name for tool in settings.tools}
-    servers = {tool.source.server for tool in settings.tools if isinstance(tool.source, McpSource)}
+    servers = {
+        *(tool.source.server for tool in settings.tools if isinstance(tool.source, McpSource)),
+        *(attached.server for attached in settings.attachments),
+    }
     formatters = {command_line(tool.policy.formatter) for tool in settings.tools if tool.policy.formatter}
 
     def is_needed(item: TrustItem) -> bool:
@@ -215,6 +220,12 @@ class _Foreign:
                 return self.has("mcp_server", server)
             case _:
                 return False
+
+    def makes(self, attached: AttachmentEntry) -> bool:
+        """Tell whether a program of the workspace would make this attachment."""
+        if attached.server is not None:
+            return self.has("mcp_server", attached.server)
+        return self.has("attachment", attached.text)
 
     def without(self, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
         """Give the tools that may be offered; those of the user's own ask again."""

@@ -39,3 +39,7 @@ class Frontend(Protocol):
 
     def withdraw(self, decision: DecisionId, how: Literal["answered", "superseded", "withdrawn"]) -> None:
         """Close a question; its late answer is ignored."""
+
+    async def unsent(self) -> str | None:
+        """Give what the user had begun to write for questions that were closed; waits a moment for it to come."""
+        ...

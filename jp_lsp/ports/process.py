@@ -21,7 +21,9 @@ class Program:
     `arguments` begin with the program itself, which is looked up in `PATH` unless it holds a slash; it runs
     in `folder`, an absolute path. The environment is ours, with `variables` on top. `label` marks its lines
     in the log. `timeout` is in seconds, 0 is none. The limits are bytes that are kept of each output, from
-    its begin. `output_file` is the absolute path of a file that gets the whole standard output, up to 64 MiB.
+    its begin; of standard output that is no JSON object, `text_limit` bytes are enough if it is given.
+    `output_file` is the absolute path of a file that is made for the whole standard output, up to 64 MiB, when
+    that is longer than 4 KiB.
     """
 
     arguments: tuple[str, ...]
@@ -31,6 +33,7 @@ class Program:
     timeout: float = 0.0
     stdout_limit: int = STDOUT_LIMIT
     stderr_limit: int = STDERR_LIMIT
+    text_limit: int | None = None
     output_file: str | None = None
 
 
@@ -46,10 +49,14 @@ class Output:
         """Bytes that were read but not kept."""
         return self.size - len(self.head)
 
-    def text(self) -> str:
-        """Decode what was kept; bytes that are no UTF-8 become U+FFFD, a character cut in half goes."""
+    def text(self, limit: int | None = None) -> str:
+        """Decode what was kept; bytes that are no UTF-8 become U+FFFD, a character cut in half goes.
+
+        With a limit, no more than so many bytes are decoded.
+        """
+        head = self.head if limit is None else self.head[:limit]
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        return decoder.decode(self.head, final=self.omitted == 0)
+        return decoder.decode(head, final=len(head) == self.size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,11 @@ ReasoningSupport: TypeAlias = Unsupported | Budgetted | Leveled | Adaptive
 
 @dataclass(frozen=True, slots=True)
 class ModelDetails:
-    """What is known of a model; `None` is unknown."""
+    """What is known of a model; `None` is unknown.
+
+    `structured_output` says whether the vendor holds the model to a schema. A model that it does not hold can be
+    asked in words, unless it does not even answer in text.
+    """
 
     id: ModelId
     display_name: str | None = None
@@ -71,6 +75,7 @@ class ModelDetails:
     knowledge_cutoff: date | None = None
     deprecated: bool | None = None
     structured_output: bool | None = None
+    answers_in_text: bool = True
     prefill: bool | None = None
     features: frozenset[str] = frozenset()
 

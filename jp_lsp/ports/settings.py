@@ -7,6 +7,7 @@ from typing import Protocol
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.thread import Section
+from jp_lsp.ports.attachment import AttachmentEntry
 from jp_lsp.ports.mcp import McpServerConfig
 from jp_lsp.ports.provider import ModelId, ModelParameters
 from jp_lsp.ports.providers import ProviderSettings
@@ -14,6 +15,8 @@ from jp_lsp.ports.trust import TrustItem, TrustPolicy
 from jp_lsp.render.options import DisplayOptions
 from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.tools.spec import ToolSpec
+from jp_lsp.tools.switches import ToolSwitch
+from jp_lsp.turn.explanation import ValueOrigin
 from jp_lsp.turn.options import InterruptOptions, RetryPolicy
 
 
@@ -23,6 +26,18 @@ class StreamGuards:
 
     idle_timeout: float = 60.0
     max_response_bytes: int = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class TitleSettings:
+    """How a conversation comes by its title (`conversation.title`).
+
+    `model` is asked for one, with `parameters`; `None` if no model is to be asked.
+    """
+
+    from_heading: bool = True
+    model: ModelId | None = None
+    parameters: ModelParameters = ModelParameters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +71,14 @@ class QuerySettings:
     idle_tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice = "auto"
     mcp_servers: Mapping[str, McpServerConfig] = field(default_factory=lambda: {})
+    attachments: tuple[AttachmentEntry, ...] = ()
     untrusted: tuple[TrustItem, ...] = ()
     trust_hash: str = ""
     trust_policy: TrustPolicy = "ask"
     max_cycles: int = 0
     max_tool_calls: int = 128
     trusted_providers: Mapping[str, ProviderSettings] | None = None
+    title: TitleSettings = TitleSettings()
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -80,11 +97,43 @@ class SettingsSource(Protocol):
         """Give the seconds to wait for a conversation that another program holds (`style.lock_wait`)."""
         ...
 
-    def resolve(self, overrides: Sequence[str], conversation: ConversationStream | None) -> QuerySettings:
-        """Merge all layers; `overrides` are `--cfg` expressions, `conversation` an existing one.
+    def resolve(
+        self,
+        overrides: Sequence[str],
+        conversation: ConversationStream | None,
+        attachments: Sequence[str] = (),
+    ) -> QuerySettings:
+        """Merge all layers.
+
+        Args:
+            overrides: `--cfg` expressions.
+            conversation: an existing one.
+            attachments: entries that the query adds to those of the configuration.
 
         Raises:
             Refusal: the configuration is invalid; says file, key and what is allowed.
+        """
+        ...
+
+    def origins(
+        self,
+        overrides: Sequence[str],
+        conversation: ConversationStream | None,
+        attachments: Sequence[str] = (),
+    ) -> Sequence[ValueOrigin]:
+        """Say where each setting that somebody made comes from; what is asked for is as in `resolve`."""
+        ...
+
+    def switched(
+        self,
+        overrides: Sequence[str],
+        conversation: ConversationStream | None,
+        switches: Sequence[ToolSwitch],
+    ) -> Sequence[str]:
+        """Give the expressions with those behind them that switch tools, on top of all layers.
+
+        Raises:
+            Refusal: the configuration is invalid, a tool is unknown, or it is locked.
         """
         ...
 

@@ -15,7 +15,8 @@ from jp_lsp.tools.spec import ToolSpec
 class ToolRun:
     """One pass: the call, its arguments after coercion and defaults, and all answers so far.
 
-    `root` is the absolute path of the workspace folder, where commands run.
+    `root` is the absolute path of the workspace folder, where commands run. `output_file` is the absolute path
+    of a file that a tool may make for its whole result; its outcome then names it.
     """
 
     call: CallId
@@ -25,6 +26,7 @@ class ToolRun:
     conversation: ConversationId
     workspace_id: str
     root: str
+    output_file: str | None = None
 
 
 class RunObserver(Protocol):
@@ -68,13 +70,6 @@ class LiveQuestions(Protocol):
         ...
 
 
-class Audience(LiveQuestions, Protocol):
-    """Whoever watches the query."""
-
-    def tell(self, run: ToolRun, message: str) -> None:
-        """Show a message that a call brings, for people and not for the model."""
-
-
 class FormatFailed(Exception):
     """A formatter command failed; the text says why. The tool must not run."""
 
@@ -113,7 +108,7 @@ class Toolbox(Protocol):
         specs: Sequence[ToolSpec],
         servers: Mapping[str, McpServerConfig],
         root: str,
-        audience: Audience,
+        questions: LiveQuestions,
     ) -> Toolset:
         """Find out which of the configured tools can be had now; starts the servers that they need.
 
@@ -121,7 +116,7 @@ class Toolbox(Protocol):
             specs: the tools that are wanted.
             servers: the MCP servers that the query knows, by name.
             root: the absolute path of the workspace folder.
-            audience: whom tools ask and tell something while they run.
+            questions: whom tools ask while they run.
 
         Raises:
             Refusal: a tool server that the query cannot do without did not start.

@@ -20,7 +20,11 @@ class ClientCapabilities(WireModel):
     prompt: PromptCapability | None = None
     """It answers `jp/prompt`. Questions of other kinds are put by standard messages."""
     interrupt_menu: bool = False
-    """It has a menu of its own and sends `jp/interrupt` with an action, and with the text where one belongs."""
+    """It has a menu of its own and sends `jp/interrupt` with an action, and with the text where one belongs.
+
+    A text that is asked for by a `prompt_open` chunk, of a kind that `prompt` does not list, it collects by itself
+    and answers with `jp/answer`; secrets excepted.
+    """
     chunks: bool = False
     """It wants the chunks of a query without `partialResultToken` as `jp/chunk`."""
     open_document: bool = False

@@ -40,23 +40,55 @@ ReasoningDisplay = TypeAliasType(
 
 
 class ConversationListParams(WireModel):
-    """Which conversations to list."""
+    """Which conversations to list; what is left out does not matter."""
 
     limit: Annotated[int, Field(ge=1)] | None = None
     """At most so many, the most recently activated ones."""
+    archived: bool = False
+    """List the archived ones instead."""
+    pinned: bool | None = None
+    local: bool | None = None
+    title: str | None = None
+    """A part of the title, in any case."""
+    labels: Array[str] = ()
+    """Labels that all must be there, as `key`, or as `key=value` where the value matters too."""
+
+
+class Label(WireModel):
+    """A label of a conversation; a bare one has an empty value."""
+
+    key: str
+    value: str = ""
 
 
 class ConversationSummary(WireModel):
-    """One line of the list."""
+    """A conversation as lists show it, known without reading it."""
 
     conversation: str
     title: str | None = None
+    created_at: str
+    """RFC 3339, UTC, as all times here."""
     last_activated_at: str
-    """RFC 3339, UTC."""
+    """When it was made, where that is all that is known."""
+    pinned_at: str | None = None
+    """Present while it is pinned."""
+    archived_at: str | None = None
+    expires_at: str | None = None
+    """From when on it may be removed."""
+    labels: Array[Label] = ()
+    archived: bool = False
+    local: bool = False
+    """Whether it is in the user's own folder alone, so that the workspace does not have it."""
+    active: bool = False
+    """Whether it is the one that this client used last, where a query goes that names none."""
+    busy: bool = False
+    """Whether a query runs in it, or another program holds it."""
+    problem: str | None = None
+    """Why its metadata cannot be read; title, pin and the like are unknown then."""
 
 
 class ConversationListResult(WireModel):
-    """The conversations of the workspace, most recently activated first; archived ones are left out."""
+    """The conversations of the workspace, most recently activated first, or most recently archived."""
 
     conversations: Array[ConversationSummary]
 
@@ -120,10 +152,11 @@ class RenderResult(WireModel):
 
 
 class ConversationChangedNotification(WireModel):
-    """A conversation was created, stored, renamed or removed; whoever shows it may want to look again."""
+    """A conversation is another one than before; whoever shows it, or a list of them, may want to look again."""
 
     conversation: str
-    change: Literal["created", "updated", "removed"]
+    change: Literal["created", "updated", "removed", "archived", "unarchived"]
+    """`updated` is anything else, such as another title, a pin, or more of it."""
     title: str | None = None
     last_activated_at: str | None = None
     """RFC 3339, UTC."""

@@ -21,10 +21,14 @@ FailureClass = TypeAliasType(
         "unknown_model",
         "context_length",
         "malformed",
+        "missing_structured_data",
         "other",
     ],
 )
-"""What kind of trouble a model's vendor, or the way to it, made."""
+"""What kind of trouble a model's vendor, or the way to it, made.
+
+With `missing_structured_data` there was none, but the answer came without the value that was asked for.
+"""
 
 
 class Usage(WireModel):

@@ -46,7 +46,10 @@ class PromptParams(WireModel):
 
 
 class PromptResult(WireModel):
-    """The answer: a button, a text, or both. A dismissed prompt is answered with `null` instead."""
+    """The answer: a button, a text, or both. A dismissed prompt is answered with `null` instead.
+
+    A prompt for a `text` that is cancelled may be answered with what was written so far: it becomes a draft.
+    """
 
     action: str | None = None
     """The id of the chosen button."""

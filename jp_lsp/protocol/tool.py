@@ -34,6 +34,13 @@ class Call(WireModel):
     state: CallState
 
 
+class ToolSwitch(WireModel):
+    """Switches one tool on or off; without a name, all tools that need not be named for it."""
+
+    enable: bool
+    name: str | None = None
+
+
 class NamedTool(WireModel):
     """The wish that the model calls one certain tool."""
 

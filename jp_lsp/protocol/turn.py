@@ -7,10 +7,11 @@ from typing_extensions import TypeAliasType
 
 from jp_lsp.protocol.base import Array, ProgressToken, WireModel
 from jp_lsp.protocol.conversation import ConversationSelector
+from jp_lsp.protocol.explanation import QueryExplanation
 from jp_lsp.protocol.model import Failure, Usage
 from jp_lsp.protocol.notice import Notice
 from jp_lsp.protocol.prompt import PromptParams
-from jp_lsp.protocol.tool import Call, NamedTool
+from jp_lsp.protocol.tool import Call, NamedTool, ToolSwitch
 
 Outcome = TypeAliasType(
     "Outcome",
@@ -108,13 +109,22 @@ class QueryParams(WireModel):
     fork: Fork | None = None
     """Ask in a copy of another conversation."""
     replay: Annotated[int, Field(ge=1)] | None = None
-    """Take the conversation back to before this turn and ask its query again, or `text` in its place."""
+    """Take the conversation back to before this turn and ask its query again, or `text` in its place.
+
+    With `fork` that happens in the copy.
+    """
     resume: bool = False
     """Go on with a turn that was cut off: run the calls that wait, then ask the model again."""
     config: Array[str] = ()
     """Settings for this query, each an expression such as `assistant.model.id=anthropic/claude-sonnet-4-5`."""
     attachments: Array[str] = ()
-    """URIs of things to show the model."""
+    """What to show the model, now and later in the conversation.
+
+    URIs of files, open documents, web pages or commands such as `cmd:git diff`; paths and patterns in the
+    workspace; ids of conversations. `!` in front of a path leaves it out.
+    """
+    tools: Array[ToolSwitch] = ()
+    """Tools to switch on or off, one after the other; it lasts in the conversation like other settings."""
     tool_choice: Literal["auto", "none", "required"] | NamedTool | None = None
     """Whether the first response may, must not or must call tools, or the one that it must call."""
     json_schema: Annotated[str | None, Field(alias="schema")] = None
@@ -126,9 +136,12 @@ class QueryParams(WireModel):
     interactive: bool = True
     """False asks the user nothing; what would need an answer is decided by the settings."""
     explain: bool = False
-    """Prepare only, and tell what would be sent."""
+    """Prepare only, and tell in `explanation` what would be sent; no model is asked and nothing is stored."""
     expires: str | None = None
-    """Remove the conversation when it is older than this, such as `2h 30m`, and is not in use."""
+    """Remove the conversation after this time, such as `2h 30m`, at a start of the server that finds it not in use.
+
+    The time begins with a new conversation, else with this query.
+    """
     queue: bool = False
     """Wait while another query runs in the same conversation, instead of being refused."""
     work_done_token: ProgressToken | None = None
@@ -186,6 +199,8 @@ class QueryResult(WireModel):
     """Whether everything is on disk."""
     recovery_uri: str | None = None
     """A copy of the conversation that was saved elsewhere because its own place refused it."""
+    explanation: QueryExplanation | None = None
+    """What the query would send, when it asked with `explain` for nothing else."""
     last_seq: int = 0
     """The number of the last chunk; 0 when none was sent."""
 

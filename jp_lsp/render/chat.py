@@ -37,7 +37,7 @@ from jp_lsp.render.json_display import compact, pretty
 from jp_lsp.render.options import DisplayOptions, Labels
 from jp_lsp.render.slots import Slots, tool_slot
 from jp_lsp.render.text import clean, clean_line
-from jp_lsp.render.tool import call_text, name_text, result_text
+from jp_lsp.render.tool import call_text, name_text, raw_arguments_text, result_text, spoken_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class TurnView:
     def tool_preparing(self, call_id: str, name: str, *, elapsed_ms: int = 0) -> list[Chunk]:
         """Show that the model is writing a call."""
         name = clean_line(name)
-        if self._shows_tool(name):
+        if self._shows_work(name):
             self._flow.add(ToolPreparing(tool_slot(call_id), name, elapsed_ms))
         return self._send()
 
@@ -167,7 +167,7 @@ class TurnView:
     ) -> list[Chunk]:
         """Show that a tool is running."""
         name = clean_line(name)
-        if self._shows_tool(name):
+        if self._shows_work(name):
             message = None if message is None else clean_line(message)
             self._flow.add(ToolProgress(tool_slot(call_id), name, elapsed_ms, message, percentage))
         return self._send()
@@ -185,16 +185,20 @@ class TurnView:
     ) -> list[Chunk]:
         """Show a call with its arguments; show it again with `is_edited` when the user changed them.
 
-        `rendered` is what a formatter command made of the arguments.
+        `rendered` is what a formatter command made of the arguments. A call that only carries a message for the
+        user is shown as that message.
         """
         flow = self._flow
         self._clear(tool_slot(call_id))
         # Text before a call must not stay behind, also when the call itself is not shown.
         flow.end_region()
         name = clean_line(name)
-        call = flow.tools.add(call_id, name)
-        if self._shows_tool(name):
-            style = self._options.tool_style(name)
+        style = self._options.tool_style(name)
+        message = spoken_text(arguments, style)
+        call = flow.tools.add(call_id, name, is_spoken=message is not None)
+        if message is not None:
+            flow.say(message)
+        elif self._shows_tool(name):
             text = call_text(name, call.position, arguments, style.parameters, rendered)
             region = self._tool_region()
             md = flow.open("custom_call" if text.is_custom else "tool_call") + text.md
@@ -217,7 +221,8 @@ class TurnView:
         self._clear(tool_slot(call_id))
         call = flow.tools.answer(call_id)
         name = "" if call is None else call.name
-        if not self._shows_tool(name):
+        is_acknowledgement = call is not None and call.is_spoken and not is_error
+        if is_acknowledgement or not self._shows_tool(name):
             return self._send()
         flow.end_region()
         flow.kind = "tool"
@@ -285,6 +290,15 @@ class TurnView:
             self._flow.add(Notice(f"notice:{code}", level, code, text))
         return self._send()
 
+    def raw_arguments(self, name: str, arguments: JsonValue) -> list[Chunk]:
+        """Show the arguments of a call once more, all of them and as JSON, beside what is stored of the turn."""
+        self._flow.end_region()
+        self._flow.kind = None
+        md, text = raw_arguments_text(clean_line(name), arguments)
+        md = self._flow.open("notice") + md
+        self._flow.add(DurableNotice(md, "info", "raw_arguments", text))
+        return self._send()
+
     # Going back.
 
     def mark(self) -> Mark:
@@ -312,6 +326,10 @@ class TurnView:
 
     def _shows_tool(self, name: str) -> bool:
         return self._options.show_tool_calls and not self._options.tool_style(name).is_hidden
+
+    def _shows_work(self, name: str) -> bool:
+        """Tell whether it is shown that a tool is being called; what only speaks is not seen working."""
+        return self._shows_tool(name) and self._options.tool_style(name).spoken is None
 
     def _clear(self, slot: str) -> None:
         self._flow.add(*self._slots.clearing(slot))

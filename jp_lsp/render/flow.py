@@ -92,6 +92,14 @@ class TextFlow:
             case _:
                 assert_never(kind)
 
+    def say(self, text: str) -> None:
+        """Take a message of the model that is complete, and a region of its own."""
+        self.end_region()
+        self.kind = None
+        self.speak("message", text, 0)
+        self.end_region()
+        self.kind = None
+
     def request(self, text: str, detail: str | None) -> None:
         """Take all of what the user says; the assistant gets a new header behind it."""
         self.end_region()

@@ -28,7 +28,8 @@ class ToolStyle:
     """How calls of one tool and their results are shown (query pipeline 5.8).
 
     `custom` means that a formatter command writes the arguments; the view is given what it wrote. The two
-    `error_*` values replace their namesakes for failed calls.
+    `error_*` values replace their namesakes for failed calls. `spoken` names the parameter whose text is shown as
+    the assistant's own words, in place of the call and its result (7.4).
     """
 
     is_hidden: bool = False
@@ -37,6 +38,7 @@ class ToolStyle:
     results_file_link: FileLink = "full"
     error_inline_results: InlineResults | None = None
     error_results_file_link: FileLink | None = None
+    spoken: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class DisplayOptions:
     """All of them (query pipeline 5).
 
     `tools` has the styles of tools that have their own, `default_tool` the one of all others.
-    `shows_ephemeral` is false for a client that can show nothing but the transcript.
+    `shows_ephemeral` is false for a client that can show nothing but the transcript. Text is gathered for
+    `gather_seconds` before it is sent (5.2).
     """
 
     reasoning: ReasoningDisplay = field(default_factory=ReasoningDisplay)
@@ -57,6 +60,7 @@ class DisplayOptions:
     tools: Mapping[str, ToolStyle] = field(default_factory=lambda: {})
     default_tool: ToolStyle = field(default_factory=ToolStyle)
     shows_ephemeral: bool = True
+    gather_seconds: float = 0.016
 
     def tool_style(self, name: str) -> ToolStyle:
         """Give the style of a tool, whether it is configured or not (trap 109)."""

@@ -4,10 +4,16 @@ Nothing is executed, asked or written. What a live turn shows and a stored one d
 notices, states, and how the turn ended, for which `completed` stands.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jp_lsp.conversation.base64_text import decode
+from jp_lsp.conversation.call_metadata import (
+    EDITED_ARGUMENTS,
+    PREPARED_ARGUMENTS,
+    RENDERED_ARGUMENTS,
+    RENDERED_EDITED_ARGUMENTS,
+)
 from jp_lsp.conversation.event import (
     ChatRequest,
     ConversationEvent,
@@ -20,13 +26,11 @@ from jp_lsp.conversation.event import (
     ToolCallResponse,
     TurnStart,
 )
+from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.render.chat import TurnView
 from jp_lsp.render.chunk import EPHEMERAL, Chunk
 from jp_lsp.render.options import DisplayOptions, Labels
 from jp_lsp.render.transcript import transcript
-
-RENDERED_ARGUMENTS = "rendered_arguments"
-"""Metadata of a call: what its formatter command wrote, in base64."""
 
 ResultUri = Callable[[ConversationEvent], str | None]
 """Finds the file with the whole result of a stored tool response, if there still is one."""
@@ -147,14 +151,29 @@ class _Replay:
             case StructuredResponse():
                 return view.structured_value(kind.data)
             case ToolCallRequest():
-                return view.tool_call(kind.id, kind.name, kind.arguments, rendered=_rendered(event))
+                return self._call(kind, event.metadata)
             case ToolCallResponse():
                 uri = None if self._result_uri is None else self._result_uri(event)
                 return view.tool_result(kind.id, kind.content, is_error=kind.is_error, uri=uri)
             case TurnStart() | InquiryRequest() | InquiryResponse():
                 return []
 
+    def _call(self, call: ToolCallRequest, notes: Mapping[str, JsonValue]) -> list[Chunk]:
+        """Show a call, and once more what the user made of its arguments.
 
-def _rendered(event: ConversationEvent) -> str | None:
-    stored = event.metadata.get(RENDERED_ARGUMENTS)
+        With a formatter that had to wait for the user's word, only the edited arguments have been shown.
+        """
+        original = _rendered(notes.get(RENDERED_ARGUMENTS))
+        edited = _rendered(notes.get(RENDERED_EDITED_ARGUMENTS))
+        chunks: list[Chunk] = []
+        if edited is None or original is not None:
+            arguments = notes.get(PREPARED_ARGUMENTS, call.arguments)
+            chunks += self._view.tool_call(call.id, call.name, arguments, rendered=original)
+        if EDITED_ARGUMENTS in notes:
+            arguments = notes[EDITED_ARGUMENTS]
+            chunks += self._view.tool_call(call.id, call.name, arguments, is_edited=True, rendered=edited)
+        return chunks
+
+
+def _rendered(stored: JsonValue) -> str | None:
     return decode(stored) if isinstance(stored, str) else None

@@ -80,6 +80,20 @@ def call_text(
             return CallText(header, is_custom=False)
 
 
+def raw_arguments_text(name: str, arguments: JsonValue) -> tuple[str, str]:
+    """Give all arguments of a call, as Markdown and as plain text."""
+    shown = pretty(arguments)
+    return f"Arguments of {name_text(name)}:\n\n{fenced(shown, 'json')}", f"Arguments of {name}:\n{shown}"
+
+
+def spoken_text(arguments: JsonValue, style: ToolStyle) -> str | None:
+    """Give the message that a call carries, of a tool that only speaks; `None` where there is none."""
+    message = (
+        arguments.get(style.spoken) if style.spoken is not None and isinstance(arguments, Mapping) else None
+    )
+    return message if isinstance(message, str) and message.strip() else None
+
+
 def _is_empty(arguments: JsonValue) -> bool:
     if isinstance(arguments, str):
         return False
@@ -176,10 +190,12 @@ def _unwrapped(content: str, line_count: int | None) -> tuple[str, str]:
 
 def _single_fence(content: str) -> tuple[str, str] | None:
     """Take the fence off content that is one fence and nothing else."""
-    lines = content.strip("\n").split("\n")
-    opening = fence_opening(measure(lines[0])[1])
-    if opening is None or len(lines) < 2:
+    content = content.strip("\n")
+    first_end = content.find("\n")
+    opening = fence_opening(measure(content[:first_end])[1]) if first_end > 0 else None
+    if opening is None:
         return None
+    lines = content.split("\n")
     for index, line in enumerate(lines[1:], 1):
         closing = fence_opening(measure(line)[1])
         if closing is not None and not closing.info and closing.run.startswith(opening.run):

@@ -9,11 +9,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call: the tool's name and which call of this tool it is in its batch, from 1."""
+    """A call: the tool's name and which call of this tool it is in its batch, from 1.
+
+    One that `is_spoken` was shown as a message of the assistant's.
+    """
 
     name: str
     position: int
     batch: int
+    is_spoken: bool = False
 
 
 class ToolBatches:
@@ -25,7 +29,7 @@ class ToolBatches:
         self._counts: dict[str, int] = {}
         self._is_answered = False
 
-    def add(self, call_id: str, name: str) -> ShownCall:
+    def add(self, call_id: str, name: str, *, is_spoken: bool = False) -> ShownCall:
         """Take a call; one that is shown again, because it was edited, keeps its place."""
         known = self._calls.get(call_id)
         if known is not None and known.batch == self._batch and not self._is_answered:
@@ -35,7 +39,7 @@ class ToolBatches:
             self._counts = {}
             self._is_answered = False
         self._counts[name] = self._counts.get(name, 0) + 1
-        call = ShownCall(name, self._counts[name], self._batch)
+        call = ShownCall(name, self._counts[name], self._batch, is_spoken)
         self._calls[call_id] = call
         return call
 

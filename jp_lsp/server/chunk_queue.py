@@ -1,9 +1,10 @@
 """The chunks of one query on their way to the client: numbered, merged while they wait, never lost.
 
-A chunk goes out at once when nothing was sent for a moment, so the first word is not delayed. What follows
-within that moment, or while the client reads too slowly, waits here and is merged: text of one block
-becomes one chunk, a newer state replaces the older one of its slot. The reader of the provider waits in
-`ready` while too much waits here, so memory stays bounded however slow the client is (query pipeline 5.2).
+A chunk goes out at once when nothing was sent for a moment, and so does the first text of a region: no first
+word is delayed. What follows within that moment, or while the client reads too slowly, waits here and is
+merged: text of one block becomes one chunk, a newer state replaces the older one of its slot. The reader of
+the provider waits in `ready` while too much waits here, so memory stays bounded however slow the client is
+(query pipeline 5.2).
 """
 
 import asyncio
@@ -13,7 +14,9 @@ from dataclasses import dataclass, replace
 from jp_lsp.render.chunk import DURABLE, Chunk, Code, Text, TextPart
 
 COALESCE_SECONDS = 0.016
-"""What comes within this time after a chunk was sent is merged (`render.coalesce_ms`)."""
+"""What comes within this time after a chunk was sent is merged, unless the user wants text to be gathered for
+another time (`render.coalesce_ms`); all but text never waits longer than this.
+"""
 
 MAX_WAITING_CHUNKS = 256
 MAX_WAITING_BYTES = 1024 * 1024
@@ -65,6 +68,7 @@ class ChunkQueue:
         self._waiting: list[_Waiting] = []
         self._waiting_bytes = 0
         self._sent_at = float("-inf")
+        self._region: str | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._draining: asyncio.Task[None] | None = None
         self._has_room = asyncio.Event()
@@ -82,7 +86,11 @@ class ChunkQueue:
             self._waiting.append(_Waiting(self.last_seq, chunk, cycle))
         self._waiting_bytes += _size(chunk)
         self._update_room()
-        self._send_when_due()
+        self._send_when_due(self._patience(chunk))
+
+    def gather_for(self, seconds: float) -> None:
+        """Gather text for so many seconds from now on."""
+        self._coalesce_seconds = seconds
 
     async def ready(self) -> None:
         """Wait until there is room."""
@@ -128,15 +136,30 @@ class ChunkQueue:
                 return True
         return False
 
-    def _send_when_due(self) -> None:
-        if self._timer is not None or self._draining is not None:
+    def _patience(self, chunk: Chunk) -> float:
+        """Give how many seconds after the chunk before it this one may wait to be merged."""
+        region = chunk.region if isinstance(chunk, (Text, Code)) else None
+        is_first = region is not None and region != self._region
+        if isinstance(chunk, DURABLE):
+            self._region = region
+        if is_first:
+            return 0.0
+        return self._coalesce_seconds if region is not None else min(self._coalesce_seconds, COALESCE_SECONDS)
+
+    def _send_when_due(self, patience: float) -> None:
+        if self._draining is not None:
             return
         loop = asyncio.get_running_loop()
-        wait = self._sent_at + self._coalesce_seconds - loop.time()
-        if wait <= 0:
+        due = self._sent_at + patience
+        if self._timer is not None:
+            if self._timer.when() <= due:
+                return
+            self._timer.cancel()
+            self._timer = None
+        if due <= loop.time():
             self._send_unless_busy()
         else:
-            self._timer = loop.call_later(wait, self._timer_elapsed)
+            self._timer = loop.call_at(due, self._timer_elapsed)
 
     def _timer_elapsed(self) -> None:
         self._timer = None

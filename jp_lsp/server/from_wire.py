@@ -20,6 +20,7 @@ from jp_lsp.protocol.turn import Fork as WireFork
 from jp_lsp.server.message_request import UnknownAnswer
 from jp_lsp.tools.decision import Decision
 from jp_lsp.tools.definition import NamedTool, ToolChoice
+from jp_lsp.tools.switches import ToolSwitch
 from jp_lsp.turn.inputs import Answered, Dismissed, Pressed
 from jp_lsp.turn.query import ConversationSelector, Fork, Query
 
@@ -31,6 +32,9 @@ _SECONDS_OF_UNIT: Mapping[str, float] = {
     "d": 86_400,
     "w": 604_800,
 }
+_LONGEST_DURATION = 5_200 * 604_800
+"""Seconds; a later time might not fit the conversation's files."""
+
 _DURATION = re.compile(r"(?:[0-9]{1,9} *(?:ms|[smhdw]) *)+|0", re.ASCII)
 _AMOUNT = re.compile(r"([0-9]+) *(ms|[smhdw])", re.ASCII)
 
@@ -53,6 +57,7 @@ def query(params: QueryParams) -> Query:
         resume=params.resume,
         overrides=params.config,
         attachments=tuple(uris),
+        tool_switches=tuple(ToolSwitch(each.enable, each.name) for each in params.tools),
         tool_choice=_tool_choice(params.tool_choice),
         schema=None if params.json_schema is None else _schema(params.json_schema),
         title=params.title,
@@ -182,4 +187,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _duration(text: str) -> float:
     if _DURATION.fullmatch(text.strip()) is None:
         raise InvalidParams(f"jp/query: `expires` must be a duration such as '2h 30m', not {text[:60]!r}")
-    return sum(int(amount) * _SECONDS_OF_UNIT[unit] for amount, unit in _AMOUNT.findall(text))
+    seconds = sum(int(amount) * _SECONDS_OF_UNIT[unit] for amount, unit in _AMOUNT.findall(text))
+    if seconds > _LONGEST_DURATION:
+        raise InvalidParams("jp/query: `expires` must be at most 5200 weeks, which is about 100 years")
+    return seconds

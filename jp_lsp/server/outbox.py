@@ -14,7 +14,7 @@ from jp_lsp.server.chunk_queue import ChunkQueue, Way
 from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire, prompt_open
 from jp_lsp.server.prompts import Answer, Asker, Closing
 from jp_lsp.server.session import Session
-from jp_lsp.server.shown_to_chunks import ShownToChunks
+from jp_lsp.server.shown_to_chunks import ShownToChunks, arriving
 from jp_lsp.server.wire_error import ClientAnswerError
 from jp_lsp.server.work_done import WorkDoneProgress
 from jp_lsp.tools.decision import Decision, DecisionId
@@ -43,6 +43,10 @@ class Outbox:
         self._chunk_token = chunk_token
         self._is_stored = is_stored
         self._conversation: str | None = None
+        self._shows_prompt = False
+        self._asked: set[DecisionId] = set()
+        self._unsent: list[str] = []
+        self._is_closed = False
         self._chunks = ShownToChunks(lambda: self._queue.next_seq, self._elapsed_ms)
         self._progress = WorkDoneProgress(session.protocol.notify_raw)
         self._progress_token: int | str | None = None
@@ -79,6 +83,7 @@ class Outbox:
 
     def close(self) -> None:
         """Send what is left, and end the progress: the result comes next."""
+        self._is_closed = True
         self._queue.close()
         self._progress.end()
         if self._progress_token is not None:
@@ -103,6 +108,7 @@ class Outbox:
         """Take the settings of this query."""
         labels = Labels(user or DEFAULT_LABELS.user, assistant or DEFAULT_LABELS.assistant, model)
         self._chunks.configure(display, labels)
+        self._queue.gather_for(display.gather_seconds)
         self._conversation = conversation
 
     async def ready(self) -> None:
@@ -114,6 +120,8 @@ class Outbox:
         match what:
             case shown.Status(detail=detail):
                 self._progress.report(detail)
+            case shown.PartArrived(part):
+                self._progress.report(arriving(part))
             case shown.RetryScheduled(attempt, most, cause):
                 self._progress.report(f"{cause}, retrying ({attempt}/{most})")
             case _:
@@ -121,17 +129,26 @@ class Outbox:
         self._put(self._chunks.chunks(what))
 
     def tick(self) -> None:
-        """Let indicators show how long the model has been thinking."""
-        self._put(self._chunks.tick())
+        """Let indicators show how long the model has been thinking, and tools running (3.9)."""
+        self._put(self._chunks.tick(shows_tools=not self._shows_prompt))
 
     def ask(self, decision: Decision, answer: Callable[[Answer], None]) -> None:
         """Put a question in the client's queue."""
-        asker = Asker(answer, self._prompt_shown, self._prompt_closed, self._keep_unsent)
+        self._asked.add(decision.id)
+        keeps = self._conversation is not None and self._is_stored
+        conversation = ConversationId(self._conversation) if keeps and self._conversation else None
+        asker = Asker(answer, self._prompt_shown, self._prompt_closed, self._keep_unsent, conversation)
         self._session.prompts.ask(decision, asker)
 
     def withdraw(self, decision: DecisionId, how: Closing) -> None:
         """Close a question."""
         self._session.prompts.withdraw(decision, how)
+
+    async def unsent(self) -> str | None:
+        """Give what the user had begun to write, once the closed questions are gone."""
+        await self._session.prompts.wait_until_gone(self._asked)
+        texts, self._unsent = self._unsent, []
+        return "\n\n".join(texts) or None
 
     # Chunks.
 
@@ -153,15 +170,19 @@ class Outbox:
             protocol.notify_raw("jp/chunk", value)
 
     def _prompt_shown(self, decision: Decision) -> None:
+        self._shows_prompt = True
         self._put([prompt_open(decision)])
         self._queue.flush()  # a question must not overtake what it is about
 
     def _prompt_closed(self, decision: DecisionId, how: Closing) -> None:
+        self._shows_prompt = False
         self._put([PromptClosed(decision, how)])
 
     async def _keep_unsent(self, text: str) -> None:
-        """Keep what the user was writing when the question ended, with the conversation if that is stored."""
-        if self._conversation is not None and self._is_stored:
+        """Take what the user was writing when the question ended. What comes behind the answer goes to the disk."""
+        if not self._is_closed:
+            self._unsent.append(text)
+        elif self._conversation is not None and self._is_stored:
             await self._session.workplace.keep_draft(ConversationId(self._conversation), text)
 
     def _elapsed_ms(self) -> int:

@@ -32,6 +32,8 @@ class PromptWays:
     def way_of(self, decision: Decision) -> Way:
         """Choose the way of a question."""
         match decision.kind:
+            case "text" if decision.composing != "inline" and self.text_transport == "auto":
+                return self._way_of_composing(decision)
             case "text" | "secret" | "edit":
                 return self._way_of_text(decision.kind)
             case "menu" | "approval" | "pick":
@@ -40,6 +42,11 @@ class PromptWays:
                 return "message" if decision.choices else "none"
             case _:
                 assert_never(decision.kind)
+
+    def as_prompt(self, decision: Decision) -> Decision:
+        """Give the question as `jp/prompt` shows it: a text that is to be composed gets the editor's own document."""
+        is_composed = decision.kind == "text" and decision.composing != "inline" and "edit" in self.kinds
+        return replace(decision, kind="edit") if is_composed else decision
 
     def without_documents(self) -> "PromptWays":
         """Give the ways that are left when the client turns out to open no files."""
@@ -50,6 +57,14 @@ class PromptWays:
         if decision.kind != "approval" or self._way_of_text("edit") != "none":
             return decision
         return replace(decision, choices=tuple(choice for choice in decision.choices if choice.id != "edit"))
+
+    def _way_of_composing(self, decision: Decision) -> Way:
+        """A document of the client's comes first, then one of ours; a line only where that will do."""
+        if "edit" in self.kinds:
+            return "prompt"
+        if self.shows_documents:
+            return "document"
+        return "none" if decision.composing == "editor_only" else self._way_of_text(decision.kind)
 
     def _way_of_text(self, kind: DecisionKind) -> Way:
         """A secret goes by `jp/prompt` only: everything else would show it or keep it."""

@@ -9,16 +9,19 @@ comes after that is ignored (query pipeline 3.9, 4.5 to 4.7).
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
+import anyio
+
+from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.protocol.prompt import AnswerParams
 from jp_lsp.server import from_wire, to_wire
 from jp_lsp.server.message_request import MessageRequest, OtherLevel, UnknownAnswer, message_requests
 from jp_lsp.server.prompt_ways import PromptWays, Way
-from jp_lsp.server.text_documents import DocumentHost, Pending, Result, TextDocument, Watcher
+from jp_lsp.server.text_documents import CLOSING_TIME, DocumentHost, Pending, Result, TextDocument, Watcher
 from jp_lsp.server.wire_error import METHOD_NOT_FOUND, ClientAnswerError
 from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
@@ -27,6 +30,9 @@ _log = logging.getLogger(__name__)
 
 Answer = Answered | Dismissed | AskFailed
 Closing = Literal["answered", "superseded", "withdrawn"]
+
+ANSWER_PATIENCE = 0.25
+"""Seconds to wait for what a client has of a text when its question was withdrawn; most have nothing to say."""
 
 TOO_FAST = 0.05
 """Seconds within which no person answers; a client that answers null this fast twice shows nothing."""
@@ -41,12 +47,22 @@ class Asker:
         on_shown: is called when the question comes to the screen, perhaps again.
         on_closed: is called for each question that was shown.
         keep_unsent: keeps a text that the user had begun when the question ended first.
+        conversation: where such a text belongs; `None` if it is not to be kept.
     """
 
     answer: Callable[[Answer], None]
     on_shown: Callable[[Decision], None]
     on_closed: Callable[[DecisionId, Closing], None]
     keep_unsent: Callable[[str], Awaitable[None]]
+    conversation: ConversationId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text that is being written; `patience` is how many seconds it may take to come when its question ends."""
+
+    patience: float
+    is_gone: anyio.Event = field(default_factory=anyio.Event)
 
 
 @dataclass(slots=True)
@@ -59,6 +75,7 @@ class _Open:
     unknown_answers: int = 0
     request: Pending | None = None
     document: TextDocument | None = None
+    is_answered: bool = False
 
 
 class PromptBroker:
@@ -69,6 +86,7 @@ class PromptBroker:
         spawn: runs a wait for an answer.
         ways: what the client can show.
         documents: what documents need, where a text is asked for with one.
+        menu_seconds: how long a menu waits before it counts as dismissed; 0 is for ever.
     """
 
     def __init__(
@@ -77,15 +95,18 @@ class PromptBroker:
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
         ways: PromptWays,
         documents: DocumentHost,
+        menu_seconds: float = 0,
     ) -> None:
         self.can_prompt = True
         self._ask = ask
         self._spawn = spawn
         self._ways = ways
         self._documents = documents
+        self._menu_seconds = menu_seconds
         self._open: dict[DecisionId, _Open] = {}
         self._waiting: deque[DecisionId] = deque()
         self._visible: DecisionId | None = None
+        self._texts: dict[DecisionId, _Text] = {}
         self._fast_nulls = 0
 
     @property
@@ -95,7 +116,9 @@ class PromptBroker:
 
     def ask(self, decision: Decision, asker: Asker) -> None:
         """Queue a question. What the client cannot give is not offered."""
-        self._open[decision.id] = _Open(self._ways.offered(decision), asker)
+        entry = self._open[decision.id] = _Open(self._ways.offered(decision), asker)
+        if decision.kind == "menu" and self._menu_seconds:
+            self._spawn(lambda: self._expire(entry))
         if decision.is_urgent:
             self._waiting.appendleft(decision.id)
             self._supersede_visible(decision.id)
@@ -108,6 +131,7 @@ class PromptBroker:
         entry = self._open.pop(decision, None)
         if entry is None:
             return
+        entry.is_answered = how == "answered"
         if decision in self._waiting:
             self._waiting.remove(decision)
         if self._visible == decision:
@@ -115,10 +139,16 @@ class PromptBroker:
         if entry.request is not None:
             entry.request.withdraw()
         if entry.document is not None:
-            entry.document.end(is_answered=how == "answered")
+            entry.document.end(is_answered=entry.is_answered)
         if entry.was_shown:
             entry.asker.on_closed(decision, how)
         self._show_next()
+
+    async def wait_until_gone(self, decisions: Collection[DecisionId]) -> None:
+        """Wait until closed questions have given what was begun to be written for them, if anything."""
+        for text in [text for decision, text in self._texts.items() if decision in decisions]:
+            with anyio.move_on_after(text.patience):
+                await text.is_gone.wait()
 
     def answer(self, params: AnswerParams) -> None:
         """Take a `jp/answer`; one for a closed question, or with an unknown action, changes nothing."""
@@ -160,9 +190,9 @@ class PromptBroker:
         decision = entry.decision
         match way:
             case "prompt":
-                params = to_wire.prompt(decision, self._ways.kinds)
+                params = to_wire.prompt(self._ways.as_prompt(decision), self._ways.kinds)
                 assert params is not None, "the client shows this kind"
-                self._spawn(lambda: self._put_as_prompt(entry, params))
+                self._spawn(lambda: self._written(entry, ANSWER_PATIENCE, self._put_as_prompt(entry, params)))
             case "message":
                 levels = message_requests(decision, self._ways.max_actions)
                 self._spawn(lambda: self._put_as_message(entry, levels))
@@ -170,7 +200,9 @@ class PromptBroker:
                 entry.document.step_forward()
             case "document":
                 entry.document = document = self._document(entry)
-                self._spawn(lambda: self._put_as_document(entry, document))
+                self._spawn(
+                    lambda: self._written(entry, CLOSING_TIME, self._put_as_document(entry, document))
+                )
             case "client":
                 pass  # the chunk has told it; it comes with `jp/answer`
             case "none":
@@ -178,11 +210,26 @@ class PromptBroker:
             case _:
                 assert_never(way)
 
+    async def _written(self, entry: _Open, patience: float, asking: Awaitable[None]) -> None:
+        """Note that a text is being written as long as somebody is asked for it."""
+        if entry.decision.kind != "text":
+            await asking
+            return
+        text = self._texts[entry.decision.id] = _Text(patience)
+        try:
+            await asking
+        finally:
+            text.is_gone.set()
+            if self._texts.get(entry.decision.id) is text:
+                del self._texts[entry.decision.id]
+
     async def _put_as_prompt(self, entry: _Open, params: JsonObject) -> None:
         while self._is_open(entry):
             try:
                 entry.request = self._ask("jp/prompt", params)
-                self._settle(entry, from_wire.prompt_answer(entry.decision, await entry.request))
+                given = from_wire.prompt_answer(entry.decision, await entry.request)
+                await self._keep_late(entry, given)
+                self._settle(entry, given)
             except ClientAnswerError as refusal:
                 self._failed(entry, refusal)
             except UnknownAnswer as problem:
@@ -213,6 +260,7 @@ class PromptBroker:
             entry.asker.keep_unsent,
             self._note_speed,
             self._give_up_documents,
+            entry.asker.conversation,
         )
         return TextDocument(entry.decision, self._documents, watcher)
 
@@ -231,6 +279,17 @@ class PromptBroker:
 
     def _give_up_documents(self) -> None:
         self._ways = self._ways.without_documents()
+
+    async def _keep_late(self, entry: _Open, given: Answer) -> None:
+        """A text that comes when its question has ended is not lost, unless another answer was given."""
+        is_late = not self._is_open(entry) and not entry.is_answered
+        if is_late and entry.decision.kind == "text" and isinstance(given, Answered) and given.text:
+            await entry.asker.keep_unsent(given.text)
+
+    async def _expire(self, entry: _Open) -> None:
+        """A menu that nobody looked at in time was dismissed (4.5)."""
+        await anyio.sleep(self._menu_seconds)
+        self._settle(entry, Dismissed(entry.decision.id))
 
     def _is_open(self, entry: _Open) -> bool:
         return self._open.get(entry.decision.id) is entry

@@ -15,8 +15,10 @@ from jp_lsp.config.server_settings import PromptSettings
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.driver.host import QueryHost
 from jp_lsp.ports.editor import EditorDocuments
+from jp_lsp.ports.news import ConversationChange
 from jp_lsp.protocol.capability import ClientCapabilities
-from jp_lsp.server import from_wire, to_wire
+from jp_lsp.server import from_wire
+from jp_lsp.server.client_news import ClientNews
 from jp_lsp.server.prompt_ways import PromptWays
 from jp_lsp.server.prompts import PromptBroker
 from jp_lsp.server.text_documents import DocumentHost
@@ -25,12 +27,6 @@ from jp_lsp.server.wire import JpProtocol
 from jp_lsp.server.workplace import ClientPlace, Workplace
 
 _log = logging.getLogger(__name__)
-
-MESSAGE_TYPES = {"error": 1, "warning": 2, "info": 3}
-"""LSP's numbers for the levels of a notice."""
-
-CLOSING_BUDGET = 8.0
-"""Seconds for all turns together to be stored when the server ends (query pipeline 4.8)."""
 
 
 class Session:
@@ -61,14 +57,16 @@ class Session:
         self.has_show_document = _members(window.get("showDocument")).get("support") is True
         self.is_plain = "jp" not in _members(capabilities.get("experimental"))
         self.workplace = make_workplace(client_place(sent, documents))
-        self.host = QueryHost(self.workplace.surroundings, jitter)
+        self.news = ClientNews(protocol, is_plain=self.is_plain)
+        self.host = QueryHost(self.workplace.surroundings, jitter, self.news)
         settings = self.workplace.prompt_settings
         texts = DocumentHost(
             protocol.send_request_raw, self.workplace.scratch, self._synchronised, settings.save_commits
         )
         can_open = self.has_show_document or self.capabilities.open_document
         ways = _prompt_ways(self.capabilities, settings, shows_documents=can_open)
-        self.prompts = PromptBroker(protocol.send_request_raw, self._spawn, ways, texts)
+        menu_seconds = self.workplace.interrupt_settings.menu_timeout
+        self.prompts = PromptBroker(protocol.send_request_raw, self._spawn, ways, texts, menu_seconds)
         self.progress_cancels: dict[int | str, Callable[[], None]] = {}
         self._tasks: TaskGroup | None = None
 
@@ -76,22 +74,34 @@ class Session:
         """Run queries and questions until `close`."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
+            self.host.background.spawn("checking the workspace", self._check)
+            self.host.background.spawn("tidying the workspace", self._tidy)
             await self.host.serve()
             tasks.cancel_scope.cancel()
 
     async def close(self, *, is_client_gone: bool) -> None:
         """End every query with its content stored, then let everything go."""
-        await self.host.close(is_client_gone=is_client_gone, budget=CLOSING_BUDGET)
+        budgets = self.workplace.shutdown_settings
+        await self.host.close(
+            is_client_gone=is_client_gone,
+            turn_budget=budgets.turn_secs,
+            budget=budgets.limit_secs,
+            background_budget=budgets.background_secs,
+        )
         await self.workplace.aclose()
 
     def show_notices(self) -> None:
         """Tell the user what there is to know about settings and workspace, each thing once."""
         for notice in self.workplace.take_notices():
-            if self.is_plain:
-                kind = MESSAGE_TYPES.get(notice.level, MESSAGE_TYPES["info"])
-                self.protocol.notify_raw("window/showMessage", {"type": kind, "message": notice.text})
-            else:
-                self.protocol.notify_raw("jp/notice", to_wire.notice_notification(notice))
+            self.news.notice(notice)
+
+    async def _check(self) -> None:
+        for notice in await self.workplace.check():
+            self.news.notice(notice)
+
+    async def _tidy(self) -> None:
+        for conversation in await self.workplace.tidy():
+            self.news.conversation_changed(ConversationChange(conversation, "removed"))
 
     def _synchronised(self, name: str) -> str | None:
         """Give the text of an open document by the name of its file."""

@@ -5,12 +5,14 @@ hold it against replay.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal, assert_never
 
 from jp_lsp.conversation.event import ConversationEvent, StructuredResponse
 from jp_lsp.render.chat import Mark, TurnView
-from jp_lsp.render.chunk import Chunk, TokenUsage, ToolSource
+from jp_lsp.render.chunk import DURABLE, Chunk, TokenUsage, ToolSource
 from jp_lsp.render.options import DisplayOptions, Labels
+from jp_lsp.server.tool_times import ToolTimes
 from jp_lsp.tools.spec import BuiltinSource, McpSource
 from jp_lsp.turn import shown
 from jp_lsp.turn.shown import Shown
@@ -35,16 +37,22 @@ class ShownToChunks:
         """The number of the chunk that opened the structured value which is being written."""
         self._next_seq = next_seq
         self._elapsed_ms = elapsed_ms
+        self._tool_times = ToolTimes()
         self._view = TurnView(DisplayOptions(), Labels())
+        self._is_waiting = False
         self._marks: dict[Since, tuple[Mark, int]] = {}
 
     def configure(self, options: DisplayOptions, labels: Labels) -> None:
         """Show what comes from now on in another way."""
         self._view.configure(options, labels)
 
-    def tick(self) -> list[Chunk]:
-        """Let time pass while the model thinks."""
-        return self._view.tick(self._elapsed_ms())
+    def tick(self, *, shows_tools: bool) -> list[Chunk]:
+        """Let time pass while the model thinks, and while tools run unless a question stands over them."""
+        chunks = self._view.tick(self._elapsed_ms())
+        if shows_tools:
+            for what, elapsed_ms in self._tool_times.due(self._elapsed_ms()):
+                chunks += self._tool_running(what, elapsed_ms)
+        return chunks
 
     def chunks(self, what: Shown) -> list[Chunk]:
         """Give the chunks that show it."""
@@ -59,17 +67,19 @@ class ShownToChunks:
                 self._mark("attempt")
                 return self._view.attempt_begin()
             case shown.PartArrived(part):
-                return self._part(part)
+                return self._first_part(part) if self._is_waiting else self._part(part)
             case shown.EventStored(event):
                 return self._event(event)
             case shown.CallShown():
                 return self._call(what)
-            case shown.ResultShown(call, content, is_error, decision):
-                return self._view.tool_result(call, content, is_error=is_error, decision=decision)
-            case shown.ToolRunning(call, name, message, percentage):
-                return self._view.tool_progress(
-                    call, name, elapsed_ms=self._elapsed_ms(), message=message, percentage=percentage
-                )
+            case shown.RawArgumentsShown(name, arguments):
+                return self._view.raw_arguments(name, arguments)
+            case shown.ResultShown(call, content, is_error, decision, file):
+                self._tool_times.ended(call)
+                uri = None if file is None else Path(file).as_uri()
+                return self._view.tool_result(call, content, is_error=is_error, decision=decision, uri=uri)
+            case shown.ToolRunning():
+                return self._tool_running(what, self._tool_times.note(what, self._elapsed_ms()))
             case shown.Paused():
                 return self._view.pause()
             case shown.Resumed():
@@ -77,6 +87,7 @@ class ShownToChunks:
             case shown.Retracted(since, reason):
                 return self._retract(since, reason)
             case shown.Status(phase, detail):
+                self._is_waiting = phase == "waiting"
                 return self._view.status(phase, detail, elapsed_ms=self._elapsed_ms())
             case shown.RetryScheduled(attempt, most, cause, delay):
                 return self._view.retry(attempt, most, cause, int(delay * 1000))
@@ -84,9 +95,18 @@ class ShownToChunks:
                 return self._view.notice(notice.level, notice.code, notice.text, is_durable=is_durable)
             case shown.TurnEnded(outcome, is_persisted, usage):
                 tokens = None if usage is None else _tokens(usage)
+                self._tool_times.clear()
                 return self._view.turn_end(outcome.value, is_persisted=is_persisted, usage=tokens)
             case _:
                 assert_never(what)
+
+    def _first_part(self, part: Part) -> list[Chunk]:
+        """Show that content arrives, where its first piece is held back: it may be a while until its block ends."""
+        self._is_waiting = False
+        chunks = self._part(part)
+        if any(isinstance(chunk, DURABLE) for chunk in chunks):
+            return chunks
+        return chunks + self._view.status("streaming", arriving(part), elapsed_ms=self._elapsed_ms())
 
     def _part(self, part: Part) -> list[Chunk]:
         match part:
@@ -120,6 +140,11 @@ class ShownToChunks:
             rendered=call.rendered,
         )
 
+    def _tool_running(self, what: shown.ToolRunning, elapsed_ms: int) -> list[Chunk]:
+        return self._view.tool_progress(
+            what.call, what.name, elapsed_ms=elapsed_ms, message=what.message, percentage=what.percentage
+        )
+
     def _mark(self, since: Since) -> None:
         self._marks[since] = (self._view.mark(), self._next_seq())
         self.is_at_mark = True
@@ -133,3 +158,9 @@ class ShownToChunks:
 
 def _tokens(usage: Usage) -> TokenUsage:
     return TokenUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens)
+
+
+def arriving(part: Part) -> str:
+    """Say what arrives, for a state (5.10)."""
+    is_thought = isinstance(part, TextPart) and part.kind == "reasoning"
+    return "thinking" if is_thought else "receiving response data"

@@ -22,6 +22,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
+from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.server.message_request import MessageRequest, UnknownAnswer, message_requests, one_line
@@ -89,12 +90,14 @@ class Watcher:
         keep_unsent: keeps a text that was begun when the question ended first.
         note_answer: is told of each answer to a message, and after how many seconds it came.
         cannot_open: is called when the client turns out to open no documents at all.
+        conversation: where a text belongs that was not sent; `None` if it is not to be kept.
     """
 
     settle: Callable[[Result], None]
     keep_unsent: Callable[[str], Awaitable[None]]
     note_answer: Callable[[JsonValue, float], None]
     cannot_open: Callable[[], None]
+    conversation: ConversationId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class TextDocument:
         self._decision = decision
         self._host = host
         self._watcher = watcher
-        self._file = TextFile(decision, host.scratch, host.synchronised)
+        self._file = TextFile(decision, host.scratch, host.synchronised, watcher.conversation)
         self._news: asyncio.Queue[_News] = asyncio.Queue()
         self._tasks: TaskGroup | None = None
         self._message: Pending | None = None

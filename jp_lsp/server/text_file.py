@@ -9,12 +9,15 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.server.workplace import Scratch
 from jp_lsp.tools.arguments import parse_edited
 from jp_lsp.tools.decision import Decision
 
 SIZE_LIMIT = 1024 * 1024
 """The most bytes that a text may have."""
+
+ANSWER_MARK = "<!-- Your answer goes below this line. -->"
 
 _SUFFIXES: Mapping[str | None, str] = {"json": ".json", "text": ".txt"}
 _NAMED_AFTER = 90
@@ -33,6 +36,7 @@ class TextFile:
         scratch: gives the place of the files; raises `Refusal` where there is none.
         synchronised: gives the text of a file as the client has it, by the file's name; `None` for a file
             that the client does not tell us about.
+        conversation: where a text belongs that was not sent; `None` if it is not to be kept.
     """
 
     def __init__(
@@ -40,12 +44,14 @@ class TextFile:
         decision: Decision,
         scratch: Callable[[], Scratch],
         synchronised: Callable[[str], str | None],
+        conversation: ConversationId | None = None,
     ) -> None:
         self.name = _file_name(decision)
         self.uri = ""
         self._decision = decision
-        self._initial = decision.value or ""
+        self._initial = _preface(decision) + (decision.value or "")
         self._scratch = scratch
+        self._conversation = conversation if decision.kind == "text" else None
         self._synchronised = synchronised
         self._stamp: object | None = None
         self._on_disk = self._initial
@@ -60,7 +66,7 @@ class TextFile:
             Refusal: there is no place for it.
         """
         scratch = self._scratch()
-        self.uri = await scratch.write(self.name, self._on_disk)
+        self.uri = await scratch.write(self.name, self._on_disk, self._conversation)
         self._stamp = await scratch.stamp(self.name)
 
     async def is_there(self) -> bool:
@@ -111,7 +117,7 @@ class TextFile:
         if not self.uri:
             return None
         text = await self._read()
-        return text if text.strip() and _plain(text) != _plain(self._initial) else None
+        return text if text.strip() and _plain(text) != _plain(self._decision.value or "") else None
 
     async def remove(self) -> None:
         """Remove the file.
@@ -137,7 +143,8 @@ class TextFile:
         elif len(text) > SIZE_LIMIT or len(text.encode("utf-8", "replace")) > SIZE_LIMIT:
             raise UnusableText("it is larger than 1 MiB. Make it shorter.")
         text = text.replace("\r\n", "\n")
-        return text if self._initial.endswith("\n") else text.removesuffix("\n")
+        text = text if (self._decision.value or "").endswith("\n") else text.removesuffix("\n")
+        return _below_mark(text) if _preface(self._decision) else text
 
     async def _read_from_disk(self) -> str:
         data = await self._scratch().read(self.name, SIZE_LIMIT + 1)
@@ -162,6 +169,18 @@ def _file_name(decision: Decision) -> str:
     words = re.sub(r"[^a-z0-9]+", "-", decision.message[:_NAMED_AFTER].lower()).strip("-")
     short = words[:_NAME_SIZE].strip("-") or "text"
     return f"{short}-{secrets.token_hex(4)}{_SUFFIXES.get(decision.language, '.md')}"
+
+
+def _preface(decision: Decision) -> str:
+    """Give what stands above an answer: what there is to know for it."""
+    detail = (decision.detail or "").strip()
+    return f"{detail}\n\n{ANSWER_MARK}\n\n" if detail and decision.kind == "text" else ""
+
+
+def _below_mark(text: str) -> str:
+    """Take away what stands above an answer; whoever took the mark away took that upon themselves."""
+    _, mark, answer = text.rpartition(ANSWER_MARK)
+    return answer.removeprefix("\n").removeprefix("\n") if mark else text
 
 
 def _plain(text: str) -> str:

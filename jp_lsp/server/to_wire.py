@@ -14,7 +14,9 @@ from typing import assert_never
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.ports.news import ConversationChange
 from jp_lsp.render.text import clean, clean_line
+from jp_lsp.server.explanation_to_wire import explanation_to_wire
 from jp_lsp.server.message_request import MESSAGE_LIMIT, harmless_first, one_line, unique_titles
 from jp_lsp.server.wire_error import INVALID_PARAMS, REQUEST_CANCELLED, REQUEST_FAILED, WireError
 from jp_lsp.tools.decision import Decision, DecisionKind
@@ -45,7 +47,11 @@ def query_result(result: QueryResult, *, last_seq: int) -> JsonObject:
     )
     value["notices"] = [notice(given) for given in result.notices]
     value["persisted"] = result.is_persisted
-    value |= _present(recoveryUri=result.recovery_uri)
+    explained = result.explanation
+    value |= _present(
+        recoveryUri=result.recovery_uri,
+        explanation=None if explained is None else explanation_to_wire(explained),
+    )
     value["lastSeq"] = last_seq
     return value
 
@@ -161,6 +167,19 @@ def conversation_summary(
         "conversation": conversation,
         **_present(title=None if title is None else clean_line(title)),
         "lastActivatedAt": last_activated_at.rfc3339(),
+    }
+
+
+def conversation_changed(change: ConversationChange) -> JsonObject:
+    """Give the params of `jp/conversationChanged`."""
+    activated_at = change.last_activated_at
+    return {
+        "conversation": change.conversation,
+        "change": change.change,
+        **_present(
+            title=None if change.title is None else clean_line(change.title),
+            lastActivatedAt=None if activated_at is None else activated_at.rfc3339(),
+        ),
     }
 
 

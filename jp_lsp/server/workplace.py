@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from jp_lsp.config.server_settings import PromptSettings
+from jp_lsp.config.server_settings import InterruptSettings, PromptSettings, ShutdownSettings
+from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
@@ -26,18 +27,24 @@ class ListedConversation:
 
 @dataclass(frozen=True, slots=True)
 class StoredConversation:
-    """A conversation to be read: its stream, and the settings to show it with."""
+    """A conversation to be read: its stream, and the settings that it would be continued with today.
+
+    `resolve` gives those of a stream that ends earlier; raises `Refusal` where they cannot be used any more.
+    """
 
     id: ConversationId
     stream: ConversationStream
     settings: QuerySettings
+    resolve: Callable[[ConversationStream], QuerySettings]
 
 
 class Scratch(Protocol):
     """Files for the client to open and to write in, in the user's own data; names are plain names of files."""
 
-    async def write(self, name: str, text: str) -> str:
+    async def write(self, name: str, text: str, conversation: ConversationId | None = None) -> str:
         """Make a file that only the user can read, and give its URI.
+
+        A text that the user writes in it belongs to the conversation, should we be gone before we see it.
 
         Raises:
             OSError: it could not be written.
@@ -72,12 +79,30 @@ class Workplace(Protocol):
         """How the user wants to be asked."""
         ...
 
+    @property
+    def interrupt_settings(self) -> InterruptSettings:
+        """What the buttons and menus that stop something do."""
+        ...
+
+    @property
+    def shutdown_settings(self) -> ShutdownSettings:
+        """How many seconds everything has when the server ends."""
+        ...
+
     def surroundings(self) -> Surroundings:
         """Give the parts that a query runs with, made now if need be.
 
         Raises:
             Refusal: there is no workspace, and none can be made here.
         """
+        ...
+
+    async def check(self) -> Sequence[Notice]:
+        """Look for conversations that cannot be used, and say so; without a workspace there are none."""
+        ...
+
+    async def tidy(self) -> Sequence[ConversationId]:
+        """Remove the conversations that have expired and are not in use, and give them; makes no workspace."""
         ...
 
     async def conversations(self) -> Sequence[ListedConversation]:
@@ -90,6 +115,10 @@ class Workplace(Protocol):
         Raises:
             Refusal: there is no such conversation, or it cannot be read.
         """
+        ...
+
+    def result_uri(self, conversation: ConversationId, event: ConversationEvent) -> str | None:
+        """Give the URI of the file with the whole result that a stored response was made of, if it is there."""
         ...
 
     async def unfinished(self, running: Collection[ConversationId]) -> Sequence[UnfinishedTurn]:

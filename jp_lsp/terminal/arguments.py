@@ -5,6 +5,7 @@ imported for the others.
 """
 
 import argparse
+import json
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,6 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "init": "make this folder a workspace",
     "doctor": "say what is set up, which model would answer, and what is missing",
     "local": "install or remove the small built-in model",
+    "replay": "handle a recorded turn once more (for developers)",
     "export": "write the protocol's generated files (for developers)",
 }
 
@@ -54,12 +56,66 @@ def query_options(arguments: argparse.Namespace) -> QueryOptions:
         text=" ".join(arguments.text) or None,
         conversation="new" if arguments.new else arguments.conversation,
         config=tuple(arguments.config),
+        attachments=tuple(arguments.attach),
+        tools=tuple(switch for switches in arguments.tools for switch in switches),
+        schema=arguments.schema,
         persist=arguments.persist,
+        is_explained=arguments.explain,
         is_json=arguments.json,
         shows_reasoning=arguments.show_reasoning,
         is_verbose=arguments.verbose,
         may_ask=arguments.input,
     )
+
+
+def read_attachment(text: str) -> str:
+    """Take a path that exists for one from here; the server counts from the workspace folder."""
+    excluded = "!" if text.startswith("!") else ""
+    path = Path(text.removeprefix("!"))
+    return f"{excluded}{path.absolute().as_uri()}" if path.exists() else text
+
+
+def read_tools(text: str) -> list[tuple[bool, str | None]]:
+    """Read names of tools to switch on, with commas between them; `*` is all of them.
+
+    Raises:
+        argparse.ArgumentTypeError: a name is missing.
+    """
+    names = text.split(",")
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} lacks the name of a tool; `*` is all tools")
+    return [(True, None if name == "*" else name) for name in names]
+
+
+def read_tools_off(text: str) -> list[tuple[bool, str | None]]:
+    """Read names of tools to switch off, as `read_tools` does.
+
+    Raises:
+        argparse.ArgumentTypeError: a name is missing.
+    """
+    return [(False, name) for _, name in read_tools(text)]
+
+
+def read_schema(text: str) -> str:
+    """Read a schema, or the file that it is in; the server looks at what it says.
+
+    Raises:
+        argparse.ArgumentTypeError: the file cannot be read, or there is no JSON object.
+    """
+    where = "this"
+    if text.startswith("@"):
+        where = text[1:]
+        try:
+            text = Path(where).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise argparse.ArgumentTypeError(f"{where} cannot be read: {error}") from None
+    try:
+        is_object = isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"{where} is not valid JSON: {error}") from None
+    if not is_object:
+        raise argparse.ArgumentTypeError(f"{where} is not a JSON object, which a schema must be")
+    return text
 
 
 def read_address(text: str) -> tuple[str, int]:
@@ -129,7 +185,56 @@ def _describe_query(parser: argparse.ArgumentParser) -> None:
         help="set a setting for this query, such as assistant.name=Ada, or load a file of settings",
     )
     parser.add_argument(
+        "-a",
+        "--attach",
+        action="append",
+        default=[],
+        type=read_attachment,
+        metavar="WHAT",
+        help="show this to the model, now and later in this conversation: a file, a folder, a pattern such as "
+        "'src/**/*.py', a URL, `cmd:git diff`, or the id of a conversation; `!PATH` leaves something out",
+    )
+    parser.add_argument(
+        "-t",
+        "--tool",
+        dest="tools",
+        action="append",
+        default=[],
+        type=read_tools,
+        metavar="NAME",
+        help="offer this tool to the model, now and later in this conversation; several with commas between "
+        "them, '*' for all",
+    )
+    parser.add_argument(
+        "-T",
+        "--no-tools",
+        dest="tools",
+        action="append_const",
+        const=[(False, None)],
+        help="offer no tools, but for those named after it: `-T -t grep` offers grep alone",
+    )
+    parser.add_argument(
+        "--no-tool",
+        dest="tools",
+        action="append",
+        default=[],
+        type=read_tools_off,
+        metavar="NAME",
+        help="do not offer this tool",
+    )
+    parser.add_argument(
+        "--schema",
+        type=read_schema,
+        metavar="SCHEMA",
+        help="answer with a JSON value that fits this JSON schema; @FILE reads it from a file",
+    )
+    parser.add_argument(
         "--no-persist", dest="persist", action="store_false", help="keep neither the query nor its answer"
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say what would be sent, and where the settings come from; no model is asked",
     )
     parser.add_argument("--json", action="store_true", help="print the raw chunks, one JSON object a line")
     parser.add_argument(
@@ -164,6 +269,11 @@ def _describe_local(parser: argparse.ArgumentParser) -> None:
     add_arguments(parser)
 
 
+def _describe_replay(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "Turns are recorded while the server setting `jp.limits.record_events` is true."
+    parser.add_argument("file", type=Path, metavar="FILE", help="the recording")
+
+
 def _describe_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="change nothing; end with 1 if something is stale"
@@ -179,5 +289,6 @@ _DESCRIBE: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "init": _describe_init,
     "doctor": _describe_doctor,
     "local": _describe_local,
+    "replay": _describe_replay,
     "export": _describe_export,
 }

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.protocol.turn import QueryResult
+from jp_lsp.terminal.explained import explained
 from jp_lsp.terminal.operations import Level, Operation, Say, Write
 from jp_lsp.terminal.painter import Output, Painter
 from jp_lsp.terminal.screen import Screen, notice_line, read_chunk
@@ -129,6 +130,8 @@ class HumanPresenter:
     def result(self, raw: JsonObject, result: QueryResult) -> None:
         """See `Presenter`."""
         self._stage.perform(self._screen.finish(result.text))
+        if result.explanation is not None:
+            self._stage.perform([Write(explained(result.explanation))])
         for notice in result.notices:
             self.notice(notice.level, notice.text)
 

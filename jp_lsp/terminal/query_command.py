@@ -130,7 +130,7 @@ class _Command:
                 text = f"error: standard input cannot be read: {error.strerror}."
                 raise CannotAsk(Ending(report.USAGE, (Say(text, "error"),))) from error
         text = join_texts(self._options.text, piped)
-        if not text and questions is not None and os.isatty(0):
+        if not text and not self._options.is_explained and questions is not None and os.isatty(0):
             prompt = PromptParams(decision_id="query", kind="text", message="What do you want to ask?")
             answer = await questions.ask_locally(prompt)
             text = "" if answer is None else answer.text or ""

@@ -70,6 +70,7 @@ _HELP_FOR_FAILURE: Mapping[str, str] = {
     "auth": "`jp-lsp doctor` says which key is used.",
     "permission": "The key may not use this model; choose another one with --model.",
     "unknown_model": "Choose another one with --model.",
+    "missing_structured_data": "Ask another model with --model, or for less with --schema.",
     "context_length": "Begin a new conversation with --new, or ask a model that takes more.",
 }
 

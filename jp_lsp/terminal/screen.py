@@ -85,6 +85,18 @@ class Show:
 
 
 @dataclass(slots=True)
+class HeldValue:
+    """A structured value that is held back until nothing can take it back any more.
+
+    `began_at` and `ended_at` are the numbers of the chunks that opened and closed it.
+    """
+
+    began_at: int
+    ended_at: int | None = None
+    texts: list[str] = field(default_factory=lambda: [])
+
+
+@dataclass(slots=True)
 class Screen:
     """The state of one query's output. Times are seconds of one clock; `began` is when the query was sent."""
 
@@ -106,11 +118,15 @@ class Screen:
     _last_seq: int = field(default=0, init=False)
     """The number of the last chunk of which something was written."""
     _last_text: float | None = field(default=None, init=False)
-    _value: list[str] | None = field(default=None, init=False)
-    """A structured value that is held back until it is complete."""
+    _value: "HeldValue | None" = field(default=None, init=False)
 
     def handle(self, chunk: Chunk, now: float) -> list[Operation]:
         """Take a chunk."""
+        if isinstance(chunk, TextChunk | CodeChunk | StructuredChunk | TurnEndChunk):
+            return [*self._release_value(now), *self._handle(chunk, now)]
+        return self._handle(chunk, now)
+
+    def _handle(self, chunk: Chunk, now: float) -> list[Operation]:
         match chunk:
             case RoleChunk():
                 self._is_users_text = chunk.role == "user"
@@ -166,7 +182,7 @@ class Screen:
     def finish(self, text: str) -> list[Operation]:
         """End the output; `text` is the answer by the result, for the case that no chunks came."""
         self._slots.clear()
-        operations: list[Operation] = [HideStatus()]
+        operations: list[Operation] = [HideStatus(), *self._release_value(0.0)]
         if not self.has_answer and text.strip():
             operations += self._write(text, "answer", 0.0)
         return [*operations, EndLine()]
@@ -198,24 +214,31 @@ class Screen:
         return [Write(md, "thought")] if md else []
 
     def _structured(self, chunk: StructuredChunk, now: float) -> list[Operation]:
-        """Show a value as it comes on a terminal; elsewhere whole, so that no half of one is in a file."""
+        """Show a value as it comes on a terminal; elsewhere whole, and only one that stands (7.2)."""
         self.has_answer = True
         if self.show.is_terminal:
             return self._shown(chunk.md, "answer", chunk.seq, now)
         match chunk.part:
             case "open":
-                self._value = []
+                self._value = HeldValue(chunk.seq)
                 self._hidden_before = "other"
-                return []
             case "more":
                 if self._value is not None:
-                    self._value.append(chunk.md)
-                return []
+                    self._value.texts.append(chunk.md)
             case "close":
-                value, self._value = "".join(self._value or ()), None
-                return self._shown(value, "answer", chunk.seq, now)
+                if self._value is not None:
+                    self._value.ended_at = chunk.seq
             case _:
                 assert_never(chunk.part)
+        return []
+
+    def _release_value(self, now: float) -> list[Operation]:
+        """Write a value that is complete: something follows it, so it was the answer."""
+        value = self._value
+        if value is None or value.ended_at is None:
+            return []
+        self._value = None
+        return self._shown("".join(value.texts), "answer", value.ended_at, now)
 
     def _tool(self, chunk: ToolCallChunk | ToolResultChunk, now: float) -> list[Operation]:
         self._slots.pop(f"tool:{chunk.call_id}", None)
@@ -269,10 +292,9 @@ class Screen:
         return self._in_place(said)
 
     def _retract(self, chunk: RetractChunk) -> list[Operation]:
-        if self._value is not None:
+        if self._value is not None and self._value.began_at >= chunk.from_seq:
             self._value = None
             self._hidden_before = "other"
-            return []
         if self._last_seq < chunk.from_seq:
             return []
         self._last_seq = chunk.from_seq - 1

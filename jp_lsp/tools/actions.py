@@ -103,12 +103,13 @@ class ShowRawArguments:
 
 @dataclass(frozen=True, slots=True)
 class ShowResult:
-    """Show the response of a call."""
+    """Show the response of a call; `file` has all of it."""
 
     call: CallId
     content: str
     is_error: bool
     decision: str | None
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

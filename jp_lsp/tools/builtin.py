@@ -13,6 +13,9 @@ from jp_lsp.tools.definition import Parameter, ToolDefinition
 DESCRIBE_TOOLS = "describe_tools"
 ASK_USER = "ask_user"
 TELL_USER = "tell_user"
+TELL_MESSAGE = "message"
+"""The parameter of `tell_user` that the user is shown."""
+
 EDITOR_LIST_DOCUMENTS = "editor_list_documents"
 EDITOR_READ_FILE = "editor_read_file"
 EDITOR_EDIT_FILE = "editor_edit_file"
@@ -70,7 +73,7 @@ _ASK_USER = _define(
 _TELL_USER = _define(
     TELL_USER,
     "Shows the user a message while the work goes on.",
-    {"message": Parameter("string", required=True, summary="The message, as Markdown.")},
+    {TELL_MESSAGE: Parameter("string", required=True, summary="The message, as Markdown.")},
     "No answer comes back. The final answer need not repeat the message.",
 )
 

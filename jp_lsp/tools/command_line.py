@@ -25,9 +25,15 @@ def command_line(command: Command) -> str:
     return f"sh -c: {line}" if command.shell else line
 
 
-def find_cut_word(command: Command) -> str | None:
-    """Find a word with half an expression: lines are split before templates are filled in (trap 23)."""
+def describe_cut_word(command: Command) -> str | None:
+    """Find a word with half an expression, and say what to do: lines are split before templates are filled in.
+
+    So `tool {{ tool.name }}` is four words, of which none is an expression (trap 23).
+    """
     for word in (command.program, *command.arguments):
         if any(word.count(start) != word.count(end) for start, end in _CUT_MARKS):
-            return word
+            return (
+                f"the word `{word}` is half an expression, because command lines are split at blanks first; "
+                "write it without blanks, such as `{{tool.name}}`, or put it in quotes"
+            )
     return None

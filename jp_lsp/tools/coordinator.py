@@ -66,7 +66,7 @@ class ToolCoordinator(CallAnswers):
             return self._step(at, lambda: self._respond(call, Failed(problem), "policy"))
         call.arguments = prepared.arguments
         call.may_have_run = may_have_run
-        return self._step(at, lambda: self._decide(call))
+        return self._step(at, lambda: self._admit(call))
 
     def begin(self, at: Timestamp) -> list[ToolAction]:
         """The response is complete: what is approved may start."""

@@ -10,6 +10,10 @@ DecisionId = NewType("DecisionId", str)
 DecisionKind = Literal["menu", "approval", "pick", "text", "secret", "edit"]
 
 
+Composing = Literal["inline", "editor", "editor_only"]
+"""Where a text is best written: in a line, in a document if there can be one, or nowhere else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A button: `id` is what the answer says, `title` what a person reads (unique within a decision)."""
@@ -22,7 +26,8 @@ class Choice:
 class Decision:
     """What to ask. Menus and replies come before other decisions in the queue of a client.
 
-    `value` pre-fills a text, `language` names the syntax of an edited one.
+    `value` pre-fills a text, `language` names the syntax of an edited one, `composing` says where a text that
+    has neither is written.
     """
 
     id: DecisionId
@@ -33,6 +38,7 @@ class Decision:
     value: str | None = None
     language: str | None = None
     call_id: CallId | None = None
+    composing: Composing = "inline"
 
     @property
     def is_urgent(self) -> bool:

@@ -6,6 +6,13 @@ Whatever the user must be asked becomes an open question; what the answers mean 
 from collections.abc import Callable, Iterable
 from typing import Literal, assert_never, cast
 
+from jp_lsp.conversation import base64_text
+from jp_lsp.conversation.call_metadata import (
+    EDITED_ARGUMENTS,
+    PREPARED_ARGUMENTS,
+    RENDERED_ARGUMENTS,
+    RENDERED_EDITED_ARGUMENTS,
+)
 from jp_lsp.conversation.event import (
     Answered,
     AnswerType,
@@ -45,6 +52,9 @@ from jp_lsp.tools.spec import (
     RunMode,
     ToolSpec,
 )
+
+RESULT_FILE = "result_file"
+"""Metadata of a response: the name of the file that has all of it, in the user's own data."""
 
 MAX_PASSES = 50
 """A tool that asks and asks is given up after so many passes (3.4)."""
@@ -97,6 +107,12 @@ class CallLifecycle:
         return tuple(call for call in self.calls if call.phase is CallPhase.RUNNING)
 
     # Deciding whether to run.
+
+    def _admit(self, call: Call) -> None:
+        """Note what the declared types and defaults made of the arguments: that is what the user is shown."""
+        if call.arguments != call.request.arguments:
+            self._out.append(actions.AmendCall(call.id, {PREPARED_ARGUMENTS: call.arguments}))
+        self._decide(call)
 
     def _decide(self, call: Call) -> None:
         spec = self._spec(call)
@@ -162,6 +178,8 @@ class CallLifecycle:
         if not call.is_formatting:
             return
         call.is_formatting = False
+        key = RENDERED_EDITED_ARGUMENTS if call.is_edited else RENDERED_ARGUMENTS
+        self._out.append(actions.AmendCall(call.id, {key: base64_text.encode(text)}))
         self._show(call, text)
         if not call.is_approved:
             mode = self._memory.run_mode(call.name) or self._spec(call).policy.run_mode
@@ -179,7 +197,7 @@ class CallLifecycle:
         call.phase = CallPhase.PENDING
         metadata: dict[str, JsonValue] = {"decision": decision}
         if call.is_edited:
-            metadata["edited_arguments"] = call.arguments
+            metadata[EDITED_ARGUMENTS] = call.arguments
         self._out.append(actions.AmendCall(call.id, metadata))
         formatter = self._spec(call).policy.formatter
         if formatter is not None and not call.is_shown:
@@ -348,15 +366,17 @@ class CallLifecycle:
         if call.is_edited and call.pass_number:
             content = responses.edited_note(content)
         if call.spec is not None:
-            content = limit_text(content, call.spec.policy.size_threshold)
+            content = limit_text(content, call.spec.policy.size_threshold, outcome.file)
         metadata: dict[str, JsonValue] = {}
+        if outcome.file is not None:
+            metadata[RESULT_FILE] = _name_of(outcome.file)
         if result is not None:
             metadata["result_decision"] = result
         if is_result_edited:
             metadata["result_edited"] = True
         is_error = isinstance(outcome, Failed)
         self._store(ConversationEvent(self._at, ToolCallResponse(call.id, content, is_error), metadata))
-        self._out.append(actions.ShowResult(call.id, content, is_error, result or decision))
+        self._out.append(actions.ShowResult(call.id, content, is_error, result or decision, outcome.file))
 
     # Cancelling.
 
@@ -416,6 +436,11 @@ class CallLifecycle:
 
     def _named(self, call_id: CallId) -> str:
         return next((call.name for call in self.calls if call.id == call_id), call_id)
+
+
+def _name_of(path: str) -> str:
+    """Give the last part of a path: what is before it is the user's own, and a conversation is not."""
+    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def _source(call: Call) -> InquirySource:

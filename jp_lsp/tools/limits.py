@@ -10,14 +10,18 @@ from collections.abc import Sequence
 BATCH_BUDGET = 2 * 1024 * 1024
 """The most bytes that all results of one response may have together."""
 
-_NOTE = "\n[cut here: {} more bytes were left out]"
-_NOTE_AT_END = re.compile(r"\n\[cut here: ([0-9]{1,15}) more bytes were left out\]\Z")
+_NOTE = "\n[cut here: {} more bytes were left out{}]"
+_PLACE = "; more is in {}"
+_PIECE = 64 * 1024
+_NOTE_AT_END = re.compile(
+    r"\n\[cut here: ([0-9]{1,15}) more bytes were left out(?:; more is in ([^\n]+))?\]\Z"
+)
 
 
-def limit_text(text: str, threshold: int) -> str:
+def limit_text(text: str, threshold: int, file: str | None = None) -> str:
     """Cut a text to at most `threshold` bytes, note included; its head stays.
 
-    A threshold that is smaller than the note leaves the note alone.
+    A threshold that is smaller than the note leaves the note alone. `file` is where more of it is found.
     """
     size = _size(text)
     if size <= threshold:
@@ -25,16 +29,26 @@ def limit_text(text: str, threshold: int) -> str:
     omitted = 0
     if earlier := _NOTE_AT_END.search(text):
         omitted = int(earlier[1])
+        file = file or earlier[2]
         text = text[: earlier.start()]
         size = _size(text)
-    longest_note = len(_NOTE.format(size + omitted))
-    head = text.encode("utf-8", "replace")[: max(0, threshold - longest_note)].decode("utf-8", "ignore")
-    return note_omitted(head, size + omitted - _size(head))
+    room = room_beside_note(size + omitted, threshold, file)
+    head = text[:room].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
+    return note_omitted(head, size + omitted - _size(head), file)
 
 
-def note_omitted(text: str, size: int) -> str:
-    """Say at the end of a text that so many bytes of it are missing."""
-    return text + _NOTE.format(size) if size else text
+def room_beside_note(size: int, threshold: int, file: str | None = None) -> int:
+    """Give how many bytes of a text of `size` bytes fit into `threshold` together with the note."""
+    return max(0, threshold - _size(_note(size, file)))
+
+
+def note_omitted(text: str, size: int, file: str | None = None) -> str:
+    """Say at the end of a text that so many bytes of it are missing, and where more of it is found."""
+    return text + _note(size, file) if size else text
+
+
+def _note(size: int, file: str | None) -> str:
+    return _NOTE.format(size, "" if file is None else _PLACE.format(file))
 
 
 def limit_batch(texts: Sequence[str], budget: int = BATCH_BUDGET) -> list[str]:
@@ -61,4 +75,8 @@ def _common_limit(sizes: Sequence[int], budget: int) -> int:
 
 
 def _size(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    """Count the bytes of a text, piece by piece so that counting makes no copy of it."""
+    if text.isascii():
+        return len(text)
+    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    return sum(len(piece.encode("utf-8", "replace")) for piece in pieces)

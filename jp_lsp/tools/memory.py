@@ -26,6 +26,12 @@ class MemoryLayer:
     result_modes: dict[str, ResultMode] = field(default_factory=dict[str, ResultMode])
     answers: dict[tuple[str, str], JsonValue] = field(default_factory=dict[tuple[str, str], JsonValue])
 
+    def copy(self) -> "MemoryLayer":
+        """Give the same, apart from what is going to be remembered."""
+        return MemoryLayer(
+            dict(self.permissions), dict(self.run_modes), dict(self.result_modes), dict(self.answers)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RememberPermission:
@@ -82,6 +88,15 @@ class ToolMemory:
     def conversation(self) -> MemoryLayer:
         """What holds in this conversation, to be kept."""
         return self._layers["conversation"]
+
+    @property
+    def session(self) -> MemoryLayer:
+        """What holds until the server ends; other turns may change it at any time."""
+        return self._layers["session"]
+
+    def copy(self) -> "ToolMemory":
+        """Give what is remembered now beyond the turn, apart from what is going to be."""
+        return ToolMemory(self.session.copy(), self.conversation.copy())
 
     def for_turn(self) -> "ToolMemory":
         """Give the memory of a new turn: what holds longer is shared, the rest begins empty."""

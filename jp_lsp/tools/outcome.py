@@ -8,16 +8,18 @@ from jp_lsp.conversation.json_value import JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Succeeded:
-    """The tool did its work; `content` is for the model."""
+    """The tool did its work; `content` is for the model, `file` the absolute path of a file with all of it."""
 
     content: str
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The tool did not do its work; `content` says why, for the model to act on."""
+    """The tool did not do its work; `content` says why, for the model to act on. `file` as for a success."""
 
     content: str
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

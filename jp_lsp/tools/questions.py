@@ -58,10 +58,15 @@ def question_about(
     """Build the question. `problem` says what was wrong with the last answer, `value` pre-fills a text."""
 
     def ask(
-        kind: DecisionKind, message: str, choices: tuple[Choice, ...] = (), **more: str | None
+        kind: DecisionKind,
+        message: str,
+        choices: tuple[Choice, ...] = (),
+        *,
+        value: str | None = None,
+        language: str | None = None,
     ) -> Decision:
         text = f"{message} ({problem})" if problem else message
-        return Decision(id, kind, text, choices, call_id=call.id, **more)
+        return Decision(id, kind, text, choices, value=value, language=language, call_id=call.id)
 
     match topic:
         case topics.AskRun():

@@ -12,8 +12,10 @@ ResultMode = Literal["unattended", "ask", "edit", "skip"]
 DetachedPolicy = Literal["auto", "defaults", "deny", "defer"]
 
 DEFAULT_CANCELLATION = (
-    "The user rejected this tool call on purpose. Do not try it again as it is; find out why, or ask."
+    "This tool request was intentionally rejected by the user. Please evaluate and either ask the user why "
+    "it was rejected, or infer the reason by looking at the historical messages in the conversation."
 )
+"""Told to the model when a call was cancelled; the same text as the reference's, so that files agree."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,18 +29,15 @@ class BuiltinExecutor:
 
     Args:
         offered: gives the tools of the turn that a call belongs to; no others are described.
-        tell: shows the user a message of the assistant's, for `tell_user`.
         editor: the documents of the client; without it there is no editor to work in.
     """
 
     def __init__(
         self,
         offered: Callable[[ToolRun], Sequence[ToolSpec]],
-        tell: Callable[[ToolRun, str], None],
         editor: EditorDocuments | None = None,
     ) -> None:
         self._offered = offered
-        self._tell = tell
         self._editor = editor
 
     async def run(self, run: ToolRun, observer: RunObserver) -> ToolOutcome:
@@ -52,18 +49,11 @@ class BuiltinExecutor:
             case builtin.ASK_USER:
                 return ask_user(run.arguments, run.answers)
             case builtin.TELL_USER:
-                return self._tell_user(run)
+                return tell_user(run.arguments)
             case builtin.EDITOR_LIST_DOCUMENTS | builtin.EDITOR_READ_FILE | builtin.EDITOR_EDIT_FILE:
                 return await self._in_editor(run)
             case name:
                 return Failed(f"There is no built-in tool {name!r}.")
-
-    def _tell_user(self, run: ToolRun) -> ToolOutcome:
-        message = run.arguments.get("message")
-        if not isinstance(message, str) or not message.strip():
-            return Failed("The `message` must not be empty.")
-        self._tell(run, message)
-        return Succeeded("Message shown to user.")
 
     async def _in_editor(self, run: ToolRun) -> ToolOutcome:
         if self._editor is None:
@@ -75,6 +65,13 @@ class BuiltinExecutor:
                 return await read_file(self._editor, run.root, run.arguments)
             case _:
                 return await edit_file(self._editor, run.root, run.arguments)
+
+
+def tell_user(arguments: Mapping[str, JsonValue]) -> ToolOutcome:
+    """Acknowledge a message. Whoever shows the call shows the message, live and again later (pipeline 7.4)."""
+    if not _text(arguments.get(builtin.TELL_MESSAGE)).strip():
+        return Failed("The `message` must not be empty.")
+    return Succeeded("Message shown to user.")
 
 
 def ask_user(arguments: Mapping[str, JsonValue], answers: Mapping[str, JsonValue]) -> ToolOutcome:

@@ -17,8 +17,8 @@ from typing import Literal, TypeAlias
 
 from jp_lsp.conversation.json_text import from_text
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.ports.process import Exited
-from jp_lsp.tools.limits import note_omitted
+from jp_lsp.ports.process import Exited, Output
+from jp_lsp.tools.limits import note_omitted, room_beside_note
 from jp_lsp.tools.outcome import Failed, NeedsInput, Succeeded, ToolOutcome, ToolQuestion
 
 _log = logging.getLogger(__name__)
@@ -63,18 +63,25 @@ class Raw:
 CommandResult: TypeAlias = Content | Problem | ToolQuestion | Raw
 
 
-def read_result(end: Exited) -> CommandResult:
-    """Understand what a command printed."""
-    stdout = end.stdout.text()
-    if not end.stdout.omitted:
-        result = _read_object(stdout)
+def read_result(end: Exited, limit: int, file: str | None = None) -> CommandResult:
+    """Understand what a command printed; of raw output, `limit` bytes are decoded and the rest is counted.
+
+    An object is read as long as all of it was kept: it may be long and say little. `file` is where more of
+    raw output is found.
+    """
+    if not end.stdout.omitted and end.stdout.head.lstrip()[:1] == b"{":
+        result = _read_object(end.stdout.text())
         if result is not None:
             return result
-    return Raw(
-        end.code,
-        note_omitted(stdout, end.stdout.omitted),
-        note_omitted(end.stderr.text(), end.stderr.omitted),
-    )
+    return Raw(end.code, head_text(end.stdout, limit, file), head_text(end.stderr, limit))
+
+
+def head_text(output: Output, limit: int, file: str | None = None) -> str:
+    """Decode the begin of an output; with the note of what is missing, it takes `limit` bytes."""
+    if output.size <= min(limit, len(output.head)):
+        return output.text()
+    kept = min(room_beside_note(output.size, limit, file), len(output.head))
+    return note_omitted(output.text(kept), output.size - kept, file)
 
 
 def to_outcome(result: CommandResult, name: str) -> ToolOutcome:

@@ -6,17 +6,20 @@ scratch.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import assert_never
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.process import Exited, ProcessRunner, Program, SpawnError, TimedOut
 from jp_lsp.ports.toolset import FormatFailed, RunObserver, ToolRun
+from jp_lsp.tools.command_line import describe_cut_word
 from jp_lsp.tools.limits import limit_text
-from jp_lsp.tools.outcome import Failed, ToolOutcome, ToolQuestion
+from jp_lsp.tools.outcome import Failed, Succeeded, ToolOutcome, ToolQuestion
 from jp_lsp.tools.spec import Command, LocalSource
-from jp_lsp.toolsets.command_outcome import Content, Problem, Raw, read_result, to_outcome
-from jp_lsp.toolsets.template import TemplateFailed, find_cut_expression, render_command
+from jp_lsp.toolsets.command_outcome import Content, Problem, Raw, head_text, read_result, to_outcome
+from jp_lsp.toolsets.template import TemplateFailed, render_command
 
 _log = logging.getLogger(__name__)
 
@@ -35,14 +38,10 @@ class LocalExecutor:
 
     Args:
         processes: runs programs.
-        output_file: gives the absolute path of a new file for the whole output of a pass, or `None`.
     """
 
-    def __init__(
-        self, processes: ProcessRunner, output_file: Callable[[ToolRun], str | None] = lambda run: None
-    ) -> None:
+    def __init__(self, processes: ProcessRunner) -> None:
         self._processes = processes
-        self._output_file = output_file
 
     async def run(self, run: ToolRun, observer: RunObserver) -> ToolOutcome:
         """Do one pass. What goes wrong is a `Failed` outcome; being cancelled ends the command first."""
@@ -59,7 +58,8 @@ class LocalExecutor:
             f"tool {tool.name}",
             command.variables,
             tool.policy.timeout,
-            output_file=self._output_file(run),
+            text_limit=tool.policy.size_threshold,
+            output_file=run.output_file,
         )
         try:
             end = await self._processes.run(program)
@@ -68,7 +68,13 @@ class LocalExecutor:
             return Failed(_describe_spawn_error(_words_to_show(run, source.command), error))
         if isinstance(end, TimedOut):
             return Failed(_describe_timeout(source.name, tool.policy.timeout, end))
-        return to_outcome(read_result(end), source.name)
+        file = _existing(run.output_file)
+        result = read_result(end, tool.policy.size_threshold, file)
+        outcome = to_outcome(result, source.name)
+        # What an object says is not what was printed, so it is not what the file holds.
+        if isinstance(result, Raw) and isinstance(outcome, Succeeded | Failed):
+            return replace(outcome, file=file)
+        return outcome
 
     async def format_arguments(self, run: ToolRun) -> str:
         """Write the arguments of a call as its tool's formatter shows them.
@@ -100,8 +106,13 @@ class LocalExecutor:
         return _formatted(end)
 
 
+def _existing(path: str | None) -> str | None:
+    """Give the path if there is a file: output that is short, or a disk that refused, leaves none."""
+    return path if path is not None and Path(path).exists() else None
+
+
 def _formatted(end: Exited) -> str:
-    result = read_result(end)
+    result = read_result(end, FORMATTED_LIMIT)
     match result:
         case Content(text) | Raw(code=0, stdout=text):
             return text
@@ -153,7 +164,7 @@ def _source_of(run: ToolRun) -> LocalSource:
 
 
 def _describe_template_error(command: Command, error: TemplateFailed) -> str:
-    cause = find_cut_expression(command)
+    cause = describe_cut_word(command)
     return f"Template error: {error}" + (f"\n\n{cause}" if cause else "")
 
 
@@ -175,5 +186,5 @@ def _describe_spawn_error(words: Sequence[str], error: SpawnError) -> str:
 def _describe_timeout(name: str, seconds: float, end: TimedOut) -> str:
     text = f"Tool '{name}' timed out after {seconds:g} s."
     if end.stdout.size:
-        text += f"\n\nIts output until then:\n{limit_text(end.stdout.text(), _QUOTED_OUTPUT_SIZE)}"
+        text += f"\n\nIts output until then:\n{head_text(end.stdout, _QUOTED_OUTPUT_SIZE)}"
     return text

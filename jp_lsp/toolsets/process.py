@@ -16,11 +16,11 @@ How a run ends:
 """
 
 import asyncio
+import io
 import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO
 
 import anyio
 import anyio.lowlevel
@@ -87,7 +87,7 @@ class _Running:
     """One program from its start to its end, and what is left of it then."""
 
     def __init__(self, program: Program, guard: OrphanGuard) -> None:
-        self.stdout = Head(program.stdout_limit)
+        self.stdout = Head(program.stdout_limit, program.text_limit)
         self.stderr = Head(program.stderr_limit)
         self._guard = guard
         self._loop = asyncio.get_running_loop()
@@ -165,7 +165,7 @@ class _Running:
         code = self._group.wait()
         self._tell(lambda: self._on_exit(code))
 
-    def _read(self, pipe: IO[bytes], sinks: Sequence[Sink]) -> None:
+    def _read(self, pipe: io.FileIO, sinks: Sequence[Sink]) -> None:
         drain(pipe, sinks)
         self._tell(self._on_output_end)
 

@@ -5,13 +5,13 @@ password or be stopped for reading; a signal to its process group reaches its ch
 such groups; `taskkill /T` ends the tree instead, at once, because there is no polite way.
 """
 
+import io
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO
 
 if sys.platform == "win32":
     _CREATION_FLAGS = subprocess.CREATE_NO_WINDOW
@@ -52,15 +52,15 @@ class ProcessGroup:
         return self._child.pid
 
     @property
-    def stdout(self) -> IO[bytes]:
+    def stdout(self) -> io.FileIO:
         """The child's standard output; a read gives what is there."""
-        assert self._child.stdout is not None
+        assert isinstance(self._child.stdout, io.FileIO)
         return self._child.stdout
 
     @property
-    def stderr(self) -> IO[bytes]:
+    def stderr(self) -> io.FileIO:
         """The child's standard error; a read gives what is there."""
-        assert self._child.stderr is not None
+        assert isinstance(self._child.stderr, io.FileIO)
         return self._child.stderr
 
     def wait(self) -> int:

@@ -55,17 +55,6 @@ def render_command(command: Command, context: JsonObject) -> RenderedCommand:
     return RenderedCommand(_checked((_render(command.program, values, _written), *words)))
 
 
-def find_cut_expression(command: Command) -> str | None:
-    """Find a word with half an expression, as in the command line `tool {{ tool.name }}`; for a warning."""
-    for word in (command.program, *command.arguments):
-        if word.count("{{") != word.count("}}") or word.count("{%") != word.count("%}"):
-            return (
-                f"`{word}` is half an expression, because command lines are split at spaces first; "
-                "write it without spaces, such as {{tool.name}}, or put it in quotes"
-            )
-    return None
-
-
 def _render_shell(program: str, words: Sequence[str], context: JsonObject) -> RenderedCommand:
     _checked((program,))
     values: list[str] = []

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from jp_lsp.ports.editor import EditorDocuments
 from jp_lsp.ports.mcp import McpServerConfig
-from jp_lsp.ports.toolset import Audience, RunObserver, ToolExecutor, ToolRun, Toolset
+from jp_lsp.ports.toolset import LiveQuestions, RunObserver, ToolExecutor, ToolRun, Toolset
 from jp_lsp.tools.outcome import ToolOutcome
 from jp_lsp.tools.spec import BuiltinSource, LocalSource, McpSource, ToolSpec
 from jp_lsp.toolsets.builtin import BuiltinExecutor
@@ -35,7 +35,7 @@ class WorkspaceToolbox:
         specs: Sequence[ToolSpec],
         servers: Mapping[str, McpServerConfig],
         root: str,
-        audience: Audience,
+        questions: LiveQuestions,
     ) -> Toolset:
         """Complete the tools of servers with what these say of them.
 
@@ -47,8 +47,8 @@ class WorkspaceToolbox:
             {spec.name: spec for spec in complete.specs},
             complete.dropped,
             self.commands,
-            McpExecutor(self.servers, servers, audience),
-            BuiltinExecutor(lambda run: complete.specs, audience.tell, self.editor),
+            McpExecutor(self.servers, servers, questions),
+            BuiltinExecutor(lambda run: complete.specs, self.editor),
         )
 
 

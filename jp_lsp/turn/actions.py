@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.tools.actions import AskAssistant, CancelPass, FormatArguments, Remember, RunPass
 from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.tools.definition import ToolChoice
@@ -46,11 +47,15 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class RequestCycle:
-    """Build the thread from the stream and send it. `hint` exists only in the outgoing copy."""
+    """Build the thread from the stream and send it.
+
+    `correction` stands behind the stream, and `hint` at the user's last words, in the outgoing copy only.
+    """
 
     attempt: AttemptId
     tool_choice: ToolChoice
     hint: str | None = None
+    correction: tuple[ConversationEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

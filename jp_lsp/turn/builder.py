@@ -165,6 +165,8 @@ class EventBuilder:
                     return None
                 kind = MessageResponse(buffer.text)
             case "structured":
+                if not buffer.text.strip():
+                    return None
                 kind = StructuredResponse(parse_structured(buffer.text))
             case "tool_call":
                 if not buffer.name:

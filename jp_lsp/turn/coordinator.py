@@ -12,12 +12,14 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from jp_lsp.conversation.event import ConversationEvent, TurnStart
+from jp_lsp.conversation.retain import take_back
 from jp_lsp.conversation.sanitize import sanitize
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.tools.actions import ToolAction
 from jp_lsp.tools.decision import DecisionId
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
+from jp_lsp.turn.explanation import Explanation
 from jp_lsp.turn.failure import FailureKind, QueryError, StreamFailure
 from jp_lsp.turn.inputs import (
     Answered,
@@ -138,7 +140,8 @@ class TurnCoordinator(CycleMachine):
                 assert_never(item)
 
     def _start(self, text: str) -> None:
-        self._report.draft = text
+        self._has_own_text = bool(text.strip())
+        self._report.draft = text if self._has_own_text else None
         self.phase = Phase.PREPARING
         self._do(actions.Prepare())
 
@@ -149,14 +152,29 @@ class TurnCoordinator(CycleMachine):
         self._options = prepared.options
         self._presses.cooldown = prepared.options.interrupt.cooldown
         self._tool_choice = prepared.tool_choice
+        if prepared.explanation is not None:
+            self._explain(prepared.explanation)
+            return
         if prepared.is_resumed:
             self._reopen_turn(prepared.stream)
             return
+        if prepared.replaces is not None:  # before the repair, which may give turns other numbers
+            self._replaced = tuple(prepared.stream.entries)
+            take_back(prepared.stream, prepared.replaces - 1)
         sanitize(prepared.stream)
         self._rollback_start = len(prepared.stream)
         if prepared.config_delta is not None:
             prepared.stream.append_config_delta(prepared.config_delta, self._at)
         self._open_turn(prepared.stream, prepared.request, reply_to=None)
+
+    def _explain(self, explanation: Explanation) -> None:
+        """Preparation was all that was asked for: tell what it found, and begin no turn (7.3)."""
+        self._report.explanation = explanation
+        self._report.draft = None
+        if self._is_new:
+            self._report.conversation = None
+        self.phase = Phase.COMPLETE
+        self._answer(is_persisted=False)
 
     def _reopen_turn(self, stream: ConversationStream) -> None:
         """Take up the turn that the stream ends with, where it was cut off (1.6)."""
@@ -182,7 +200,7 @@ class TurnCoordinator(CycleMachine):
                 self._dispatch_calls([call], may_have_run=was_approved)
             self._execute()
         elif self._record.is_answered():
-            self._finish(Outcome.COMPLETED)
+            self._finish_answered(Outcome.COMPLETED)
         else:
             self._begin_cycle()
 
@@ -213,7 +231,6 @@ class TurnCoordinator(CycleMachine):
             case "P1" | "P4" if self.phase in {Phase.OPENING, Phase.CONTINUING, Phase.REPLYING}:
                 self._is_gap_saved = True
                 if point == "P1":
-                    self._do(actions.ClearDraft())
                     self._report.draft = None
                 if self._menu is None and self.phase is not Phase.REPLYING:
                     self._go_on()
@@ -248,10 +265,9 @@ class TurnCoordinator(CycleMachine):
     def _turn_was_not_stored(self, message: str) -> None:
         """Undo the begin of a turn; the text goes back to the user."""
         self._close_decisions("withdrawn")
-        self._record.stream.truncate(self._record.start)
-        self._report.draft = self._request.content
+        self._take_turn_back()
         self._show(shown.Retracted("turn", "abort"))
-        self._do(actions.KeepDraft(self._request.content))
+        self._give_request_back()
         self.phase = Phase.FAILED
         if self._report.turns:
             self._ending = Outcome.FAILED
@@ -344,7 +360,7 @@ class TurnCoordinator(CycleMachine):
         self._close_decisions("superseded")
         self._reply_came_from_menu = False
         self._interrupt()
-        self._choose(choice, text)
+        self._choose_on_purpose(choice, text)
         self._answer_press("action")
 
     def _interrupt(self) -> None:
@@ -357,6 +373,12 @@ class TurnCoordinator(CycleMachine):
             self._interrupted_phase = self.phase
             self.phase = Phase.INTERRUPTED_STREAM
             self._show(shown.Paused())
+
+    def _choose_on_purpose(self, choice: str, text: str | None) -> None:
+        """Do what the user chose. Only that forgets the presses: a configured Continue can be escalated (4.3)."""
+        if choice in {"continue", "back"}:
+            self._presses.reset()
+        self._choose(choice, text)
 
     def _choose(self, choice: str, text: str | None) -> None:
         """Do what was chosen in a menu, or configured in its place."""
@@ -371,8 +393,7 @@ class TurnCoordinator(CycleMachine):
                 self._ask_for_reply(text)
             case "restart":
                 self._restart_tools()
-            case "continue":
-                self._presses.reset()
+            case "continue" | "back":
                 self._go_on()
             case _:
                 raise IllegalState(f"no menu offers {choice!r}")
@@ -384,7 +405,7 @@ class TurnCoordinator(CycleMachine):
             self._reply(text)
         elif self._options.can_prompt:
             to_tools = self._replying_from is Phase.INTERRUPTED_TOOLS
-            question = reply_question(self._next_decision(), to_tools=to_tools)
+            question = reply_question(self._next_decision(), self._options.interrupt, to_tools=to_tools)
             self._question = question.id
             self._ask(question)
         else:
@@ -397,7 +418,13 @@ class TurnCoordinator(CycleMachine):
         elif text.strip():
             self._pending_reply = text
             self._stop(Outcome.REPLIED)
-        elif self._reply_came_from_menu:
+        else:
+            self._reply_was_cancelled()
+
+    def _reply_was_cancelled(self) -> None:
+        """Nothing was written: back to the menu, or on with what the configured action had interrupted."""
+        are_tools_done = self._replying_from is Phase.INTERRUPTED_TOOLS and self._tools.is_done
+        if self._reply_came_from_menu and not are_tools_done:
             self._back_to_menu()
         else:
             self.phase = self._replying_from
@@ -436,12 +463,7 @@ class TurnCoordinator(CycleMachine):
             self._go_on_without_stream(response)
 
     def _leave_gap(self) -> None:
-        if (
-            self.phase is Phase.OPENING
-            and self._prepared is not None
-            and self._prepared.is_resumed
-            and not self._report.turns
-        ):
+        if self.phase is Phase.OPENING and self._is_resumed:
             self._resume()
         else:
             self._begin_cycle()
@@ -461,16 +483,19 @@ class TurnCoordinator(CycleMachine):
                 self._stop(Outcome.STOPPED)
 
     def _open_menu(self) -> None:
-        question = menu(MENU_OF_PHASE[self.phase], self._next_decision())
+        is_over_question = any(decision.call_id for decision in self.open_decisions.values())
+        kind = MENU_OF_PHASE[self.phase]
+        question = menu(kind, self._next_decision(), is_over_question=is_over_question)
         self._menu = question.id
         self._reply_came_from_menu = True
         self._ask(question)
 
     def _answered(self, decision: DecisionId, choice: str | None, text: str | None) -> None:
         if decision == self._menu:
+            offered = {each.id for each in self.open_decisions[decision].choices}
             self._close_decisions("answered")
-            if choice in choices_in(self.phase):
-                self._choose(choice or "", text)
+            if choice in offered:
+                self._choose_on_purpose(choice or "", text)
             else:
                 self._menu_was_dismissed()
         elif decision == self._question:
@@ -485,7 +510,7 @@ class TurnCoordinator(CycleMachine):
             self._menu_was_dismissed()
         elif decision == self._question:
             self._close_decisions("answered")
-            self._reply("")
+            self._reply_was_cancelled()
         else:
             self._tool_event(self._tools.dismissed(decision, self._at))
 

@@ -6,7 +6,10 @@ from typing import Literal
 
 
 class FailureKind(StrEnum):
-    """The classes of trouble, named as in the recordings."""
+    """The classes of trouble, named as in the recordings.
+
+    The last but one is ours: the turn went well but for the value that it was asked for.
+    """
 
     TIMEOUT = "timeout"
     CONNECT = "connect"
@@ -19,6 +22,7 @@ class FailureKind(StrEnum):
     UNKNOWN_MODEL = "unknown_model"
     CONTEXT_LENGTH = "context_length"
     MALFORMED = "malformed"
+    MISSING_STRUCTURED_DATA = "missing_structured_data"
     OTHER = "other"
 
 
@@ -43,6 +47,7 @@ NOTICE_WORDS = {
     FailureKind.UNKNOWN_MODEL: "Unknown model",
     FailureKind.CONTEXT_LENGTH: "Context too long",
     FailureKind.MALFORMED: "Invalid request",
+    FailureKind.MISSING_STRUCTURED_DATA: "No structured value",
     FailureKind.OTHER: "Stream error",
 }
 

@@ -13,6 +13,7 @@ from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.tools.memory import ToolMemory
 from jp_lsp.tools.outcome import ToolOutcome
 from jp_lsp.tools.spec import ToolSpec
+from jp_lsp.turn.explanation import Explanation
 from jp_lsp.turn.failure import QueryError
 from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.stream_event import StreamEvent, Usage
@@ -37,6 +38,9 @@ class PreparedTurn:
     `config_delta` is recorded before the turn when the resolved settings differ from the conversation's.
     `tools` are those that are offered, `memory` what the user decided about them before. A resumed turn
     goes on where the stream ends: the calls that wait are decided on, and no request is added.
+
+    `replaces` is a turn, counted from 1, that is taken back with all behind it as the turn begins. With an
+    `explanation` no turn begins: that is all that was asked for.
     """
 
     conversation: ConversationId
@@ -49,6 +53,8 @@ class PreparedTurn:
     tools: Mapping[str, ToolSpec] = field(default_factory=lambda: {})
     memory: ToolMemory | None = None
     is_resumed: bool = False
+    replaces: int | None = None
+    explanation: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)

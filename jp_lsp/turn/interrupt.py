@@ -15,6 +15,7 @@ _CONTINUE = Choice("continue", "Continue")
 _REPLY = Choice("reply", "Reply")
 _STOP = Choice("stop", "Stop")
 _ABORT = Choice("abort", "Abort (discard)")
+_BACK = Choice("back", "Back to the question")
 
 MENUS: dict[MenuKind, tuple[str, tuple[Choice, ...]]] = {
     "streaming": ("The answer is interrupted. What next?", (_CONTINUE, _REPLY, _STOP, _ABORT)),
@@ -65,15 +66,18 @@ def choices_in(phase: Phase) -> tuple[str, ...]:
     return tuple(choice.id for choice in MENUS[menu][1]) if menu else ()
 
 
-def menu(kind: MenuKind, decision: DecisionId) -> Decision:
-    """Build the menu as a question."""
-    message, choices = MENUS[kind]
+def menu(kind: MenuKind, decision: DecisionId, *, is_over_question: bool = False) -> Decision:
+    """Build the menu as a question; one that stands over a tool's question offers the way back to it (4.6)."""
+    message, (first, *others) = MENUS[kind]
+    choices = (first, _BACK, *others) if is_over_question else (first, *others)
     return Decision(decision, "menu", message, choices)
 
 
-def reply_question(decision: DecisionId, *, to_tools: bool) -> Decision:
+def reply_question(decision: DecisionId, options: InterruptOptions, *, to_tools: bool) -> Decision:
     """Ask for the text of a reply, or of what the model is told instead of results."""
-    return Decision(decision, "text", "Your message to the model" if to_tools else "Your reply")
+    if to_tools:
+        return Decision(decision, "text", "Your message to the model", composing=options.compose_response)
+    return Decision(decision, "text", "Your reply", composing=options.compose_reply)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ what the user wants). Section numbers are those of the query pipeline specificat
 from collections.abc import Callable, Iterable
 from typing import Literal, assert_never
 
+from jp_lsp.conversation.entry import Entry
 from jp_lsp.conversation.event import ChatRequest, ConversationEvent, ToolCallRequest, TurnStart
 from jp_lsp.conversation.ids import CallId
 from jp_lsp.conversation.interruption import INTERRUPTED_KEY
@@ -84,6 +85,8 @@ class TurnMachine:
         self._turn: TurnRecord | None = None
         self._turn_index: int = 0
         self._rollback_start: int = 0
+        self._replaced: tuple[Entry, ...] | None = None
+        self._has_own_text: bool = False
         self._ending: Outcome = Outcome.COMPLETED
         self._pending_reply: str | None = None
         # its current cycle and attempt
@@ -93,6 +96,8 @@ class TurnMachine:
         self._response: Response | None = None
         self._tool_choice: ToolChoice = "auto"
         self._hint: str | None = None
+        self._correction: tuple[ConversationEvent, ...] = ()
+        self._correction_count: int = 0
         # its tool calls
         self._memory = ToolMemory()
         self._question_attempts: dict[tuple[str, str], int] = {}
@@ -119,6 +124,7 @@ class TurnMachine:
         self._turn.append(ConversationEvent(self._at, TurnStart()))
         self._turn.append(ConversationEvent(self._at, request))
         self._cycle_number = 0
+        self._correction_count = 0
         self._begin_tools_of_turn()
         self._report.failure = None
         self._is_gap_saved = False
@@ -163,29 +169,49 @@ class TurnMachine:
         self._finish(outcome)
 
     def _abort(self) -> None:
-        """Take the cycle back, in the first cycle the whole turn with its request (D6)."""
-        record, is_first = self._record, self._cycle_number <= 1
+        """Take the cycle back, in the first cycle the whole turn with its request (D6).
+
+        What a resumed turn had before it was cut off came in earlier cycles.
+        """
+        record, is_first = self._record, self._cycle_number <= 1 and not self._is_resumed
         if self._response is not None:
             self._response.builder.clear()
         self._let_go()
         self._discard_tools()
-        record.stream.truncate(record.start if is_first else record.checkpoint)
+        if is_first:
+            self._take_turn_back()
+        else:
+            record.stream.truncate(record.checkpoint)
         self._show(shown.Retracted("turn" if is_first else "cycle", "abort"))
         self._ending = Outcome.ABORTED
         self.phase = Phase.FINISHING
         if not is_first:
             self._do(actions.Save("P7"))
             return
-        is_first_turn = not self._report.turns
-        if is_first_turn:
-            record.stream.truncate(self._rollback_start)
-        if is_first_turn and self._is_new:
+        if not self._report.turns and self._is_new:
             self._do(actions.DiscardConversation())
-            self._keep_draft(self._request.content)
+            self._give_request_back()
             self._turn_over(is_persisted=False)
         else:
-            self._keep_draft(self._request.content)
+            self._give_request_back()
             self._do(actions.Save("P7"))
+
+    def _take_turn_back(self) -> None:
+        """Undo the begin of a turn. The first one of a query leaves the stream as it was found."""
+        record = self._record
+        if self._report.turns:
+            record.stream.truncate(record.start)
+        elif self._replaced is not None:
+            record.stream.replace(self._replaced)
+        else:
+            record.stream.truncate(self._rollback_start)
+        record.start = len(record.stream)
+
+    def _give_request_back(self) -> None:
+        """A request that is not stored becomes a draft, unless the turn that it was taken from is back."""
+        is_back = self._replaced is not None and not self._has_own_text and not self._report.turns
+        if not is_back:
+            self._keep_draft(self._request.content)
 
     def _fail(self, failure: StreamFailure, attempts: int | None = None) -> None:
         attempts = self._cycle.attempts if attempts is None else attempts
@@ -255,9 +281,9 @@ class TurnMachine:
                 source = None if spec is None else spec.source
                 self._show(shown.CallShown(call, name, arguments, source, is_edited, rendered))
             case ShowRawArguments(call, arguments):
-                self._show(shown.CallShown(call, self._tool_named(call), arguments, None))
-            case ShowResult(call, content, is_error, decision):
-                self._show(shown.ResultShown(call, content, is_error, decision))
+                self._show(shown.RawArgumentsShown(self._tool_named(call), arguments))
+            case ShowResult(call, content, is_error, decision, file):
+                self._show(shown.ResultShown(call, content, is_error, decision, file))
             case RunPass(call):
                 self._show(shown.ToolRunning(call, self._tool_named(call)))
                 self._do(action)
@@ -320,7 +346,9 @@ class TurnMachine:
         self._answer(is_persisted=is_persisted, recovery_uri=recovery_uri)
 
     def _answer(self, *, is_persisted: bool, recovery_uri: str | None = None) -> None:
-        """Answer the query."""
+        """Answer the query. Once one has succeeded, an older draft is not needed (7.3)."""
+        if is_persisted and self._ending in _SUCCESSES and self._report.draft is None:
+            self._do(actions.ClearDraft())
         result = self._report.result(
             self._ending,
             self._turn,
@@ -361,6 +389,11 @@ class TurnMachine:
         return self._prepared is not None and self._prepared.is_new
 
     @property
+    def _is_resumed(self) -> bool:
+        """Whether this turn was begun by an earlier query."""
+        return self._prepared is not None and self._prepared.is_resumed and not self._report.turns
+
+    @property
     def _at(self) -> Timestamp:
         return Timestamp(self._now.nanoseconds)
 
@@ -374,6 +407,10 @@ class TurnMachine:
         notice = Notice(level, code, text)
         self._report.notices.append(notice)
         self._show(shown.NoticeGiven(notice, is_durable))
+
+
+_SUCCESSES = frozenset({Outcome.COMPLETED, Outcome.TRUNCATED, Outcome.STOPPED})
+"""What the user asked for happened, and all that was said is stored."""
 
 
 def _marked_interrupted(event: ConversationEvent) -> ConversationEvent:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from jp_lsp.tools.decision import Composing
+
 StreamingAction = Literal["prompt", "continue", "stop", "abort", "reply"]
 ToolAction = Literal["prompt", "continue", "restart", "respond", "stop"]
 GapAction = Literal["stop", "prompt", "continue", "reply"]
@@ -19,7 +21,11 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class InterruptOptions:
-    """What a press does; `cooldown` is in seconds, zero switches escalation by counting off."""
+    """What a press does; `cooldown` is in seconds, zero switches escalation by counting off.
+
+    `compose_reply` and `compose_response` say where the user writes to the model, while it answers and while
+    its tools run.
+    """
 
     streaming: StreamingAction = "prompt"
     tool_call: ToolAction = "prompt"
@@ -27,6 +33,8 @@ class InterruptOptions:
     on_dismiss: Literal["escalate", "continue"] = "escalate"
     cooldown: float = 2.0
     cancel_means: Literal["stop", "abort"] = "stop"
+    compose_reply: Composing = "inline"
+    compose_response: Composing = "inline"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.turn.explanation import Explanation
 from jp_lsp.turn.failure import StreamFailure
 from jp_lsp.turn.stream_event import Usage
 
@@ -80,3 +81,4 @@ class QueryResult:
     is_persisted: bool = False
     recovery_uri: str | None = None
     was_cancelled: bool = False
+    explanation: Explanation | None = None

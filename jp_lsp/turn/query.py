@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.tools.definition import ToolChoice
+from jp_lsp.tools.switches import ToolSwitch
 
 ConversationSelector: TypeAlias = ConversationId | Literal["new", "last"] | None
 """A conversation, a new one, the one activated last, or whichever the client and its settings mean."""
@@ -31,13 +32,14 @@ class Query:
         resume: Go on with the conversation's unfinished turn.
         overrides: `--cfg` expressions, in order.
         attachments: URIs, in order.
+        tool_switches: Tools to switch on or off, in order.
         tool_choice: What the first response may do with tools; `None` leaves it to the settings.
         schema: The JSON schema of a structured answer.
         title: The conversation's title; an empty one asks for none to be made, `None` says nothing.
         persist: Whether anything is stored.
         interactive: Whether the user may be asked.
         explain: Prepare only, and report.
-        expires_after: The age in seconds at which the conversation may be removed.
+        expires_after: The seconds after which the conversation may be removed.
         queue: Wait for a query that runs in the same conversation.
     """
 
@@ -48,6 +50,7 @@ class Query:
     resume: bool = False
     overrides: tuple[str, ...] = ()
     attachments: tuple[str, ...] = ()
+    tool_switches: tuple[ToolSwitch, ...] = ()
     tool_choice: ToolChoice | None = None
     schema: JsonObject | None = None
     title: str | None = None
@@ -56,3 +59,8 @@ class Query:
     explain: bool = False
     expires_after: float | None = None
     queue: bool = False
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the conversation is claimed and written; else the query works on a copy that is thrown away."""
+        return self.persist and not self.explain

@@ -17,6 +17,7 @@ from jp_lsp.conversation.event import (
 from jp_lsp.conversation.ids import CallId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.turn.answer_schema import find_misfits
 from jp_lsp.turn.outcome import StructuredResult
 
 
@@ -102,12 +103,11 @@ class TurnRecord:
             if isinstance(event.kind, MessageResponse)
         )
 
-    def structured(self, schema: JsonObject | None) -> StructuredResult | None:
-        """Give the last structured value of this turn, if it was asked for with a schema."""
-        values = [e.kind for e in self.stream.events(self.start) if isinstance(e.kind, StructuredResponse)]
+    def structured(self, schema: JsonObject | None, since: int | None = None) -> StructuredResult | None:
+        """Give the last structured value of this turn, or since an entry, if it was asked for with a schema."""
+        events = self.stream.events(self.start if since is None else since)
+        values = [event.kind for event in events if isinstance(event.kind, StructuredResponse)]
         if schema is None or not values:
             return None
-        data = values[-1].data
-        is_text_instead = isinstance(data, str) and schema.get("type") != "string"
-        problems = ("the answer was not valid JSON",) if is_text_instead else ()
-        return StructuredResult(data, not problems, problems)
+        misfits = find_misfits(schema, values[-1].data)
+        return StructuredResult(values[-1].data, not misfits, misfits)

@@ -2,6 +2,7 @@
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.turn.explanation import Explanation
 from jp_lsp.turn.outcome import FailureReport, Notice, Outcome, QueryResult, TurnSummary
 from jp_lsp.turn.record import TurnRecord
 from jp_lsp.turn.stream_event import Usage
@@ -18,6 +19,7 @@ class QueryReport:
         self.draft: str | None = None
         self.failure: FailureReport | None = None
         self.was_cancelled = False
+        self.explanation: Explanation | None = None
 
     def add_usage(self, more: Usage) -> None:
         """Count the tokens of one more response."""
@@ -52,6 +54,7 @@ class QueryReport:
             is_persisted=is_persisted,
             recovery_uri=recovery_uri,
             was_cancelled=self.was_cancelled,
+            explanation=self.explanation,
         )
 
 

@@ -23,6 +23,7 @@ class Response:
         self.builder = EventBuilder(taken_ids)
         self.is_open = True
         self.is_paused = False
+        self.is_receiving = False
         self.patched_events = 0
         self._held: list[StreamEvent | StreamEnd] = []
         self._held_bytes = 0

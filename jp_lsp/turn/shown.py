@@ -61,13 +61,25 @@ class CallShown:
 
 
 @dataclass(frozen=True, slots=True)
+class RawArgumentsShown:
+    """The arguments of a call, which the user asked to see as JSON."""
+
+    name: str
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
 class ResultShown:
-    """The response of a call; `decision` is how it came to be, where the user or a setting decided."""
+    """The response of a call; `decision` is how it came to be, where the user or a setting decided.
+
+    `file` is the absolute path of a file that has all of it.
+    """
 
     call: CallId
     content: str
     is_error: bool
     decision: str | None = None
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +154,7 @@ Shown: TypeAlias = (
     | PartArrived
     | EventStored
     | CallShown
+    | RawArgumentsShown
     | ResultShown
     | ToolRunning
     | Paused

@@ -6,13 +6,14 @@ from typing import assert_never
 from jp_lsp.conversation.event import ConversationEvent, ToolCallRequest
 from jp_lsp.tools.responses import TOO_MANY_CALLS
 from jp_lsp.turn import actions, shown
+from jp_lsp.turn.answer_schema import MAX_CORRECTIONS, correction
 from jp_lsp.turn.cycle import GiveUp, ResilientCycle, Retry
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.inputs import (
     AttemptId,
 )
 from jp_lsp.turn.machine import TurnMachine
-from jp_lsp.turn.outcome import Outcome
+from jp_lsp.turn.outcome import Outcome, StructuredResult
 from jp_lsp.turn.phase import Phase
 from jp_lsp.turn.response import Response, StreamEnd
 from jp_lsp.turn.stream_event import (
@@ -45,6 +46,7 @@ class CycleMachine(TurnMachine):
         self._record.checkpoint = len(self._record.stream)
         self._tools = self._new_tools()
         self._hint = None
+        self._correction = ()
         self._send()
 
     def _send(self) -> None:
@@ -58,7 +60,7 @@ class CycleMachine(TurnMachine):
         self.phase = Phase.WAITING
         self._show(shown.AttemptBegan(self._cycle_number, self._cycle.attempts))
         self._show(shown.Status("waiting", "waiting for first tokens"))
-        self._do(actions.RequestCycle(attempt, self._tool_choice, self._hint))
+        self._do(actions.RequestCycle(attempt, self._tool_choice, self._hint, self._correction))
 
     def _send_when_saved(self) -> None:
         """Send as soon as what came so far is durable (P6)."""
@@ -94,11 +96,13 @@ class CycleMachine(TurnMachine):
                     self._store(events)
                     self._do(actions.Save("P2"))
                     self._dispatch_calls(event for event in events if "arguments_error" not in event.metadata)
+                self._show_receiving(response)
             case Patch(patches):
                 for patch in patches:
                     response.patched_events += self._record.stream.remove_metadata(patch.key, patch.value)
+                self._show_receiving(response)
             case KeepAlive():
-                pass
+                self._show_receiving(response)
             case Finished(reason):
                 response.is_open = False
                 self._finished(response, reason)
@@ -110,6 +114,12 @@ class CycleMachine(TurnMachine):
                 self._attempt_failed(response, _LOST_STREAM)
             case _:
                 assert_never(item)
+
+    def _show_receiving(self, response: Response) -> None:
+        """The vendor answers, but not with content yet: tell once (5.10)."""
+        if self.phase is Phase.WAITING and not response.is_receiving:
+            response.is_receiving = True
+            self._show(shown.Status("waiting", "receiving response data"))
 
     def _finished(self, response: Response, reason: FinishReason) -> None:
         """End the response (1.8)."""
@@ -183,8 +193,12 @@ class CycleMachine(TurnMachine):
             self._execute()
         elif isinstance(reason, Completed) and self._record.cycle_is_empty():
             self._answer_was_empty()
+        elif isinstance(reason, Completed) and (misfit := self._misfit_to_correct()) is not None:
+            self._ask_for_correction(misfit)
+        elif isinstance(reason, MaxTokens):
+            self._finish(Outcome.TRUNCATED)
         else:
-            self._finish(Outcome.TRUNCATED if isinstance(reason, MaxTokens) else Outcome.COMPLETED)
+            self._finish_answered(Outcome.COMPLETED)
 
     def _execute(self) -> None:
         """Let the tools run; when all calls have their response, the follow-up goes out."""
@@ -224,10 +238,38 @@ class CycleMachine(TurnMachine):
                 self._show(shown.Retracted("attempt", "empty"))
                 self._wait_and_retry(retry, EMPTY_ANSWER_HINT)
             case GiveUp() if follows_tools:
-                self._finish(Outcome.COMPLETED)
+                self._finish_answered(Outcome.COMPLETED)
             case GiveUp(attempts):
                 self._notice("warning", "empty", f"The model gave no answer in {attempts} attempts.")
-                self._finish(Outcome.EMPTY)
+                self._finish_answered(Outcome.EMPTY)
+
+    def _misfit_to_correct(self) -> StructuredResult | None:
+        """Give the value of this attempt if it does not fit the schema and may be asked for again."""
+        value = self._record.structured(self._request.schema, self._record.attempt_mark)
+        is_misfit = value is not None and not value.is_valid
+        return value if is_misfit and self._correction_count < MAX_CORRECTIONS else None
+
+    def _ask_for_correction(self, misfit: StructuredResult) -> None:
+        """Take the attempt back, and ask again with its value and what is wrong with it (7.2)."""
+        self._correction_count += 1
+        self._correction = correction(misfit.data, misfit.problems, self._at)
+        self._hint = None
+        self._record.stream.truncate(self._record.attempt_mark)
+        self._show(shown.Retracted("attempt", "restart"))
+        cause = "The value does not fit the schema"
+        self._show(shown.RetryScheduled(self._correction_count, MAX_CORRECTIONS, cause, 0.0))
+        self.phase = Phase.WAITING
+        self._save_partials()
+        self._send_when_saved()
+
+    def _finish_answered(self, outcome: Outcome) -> None:
+        """End a turn that came to its own end; one that was to bring a value and did not has failed (7.2)."""
+        schema = self._request.schema
+        if schema is None or self._record.structured(schema) is not None:
+            self._finish(outcome)
+            return
+        text = "the model answered without the value that was asked for"
+        self._fail(StreamFailure(FailureKind.MISSING_STRUCTURED_DATA, text))
 
     def _attempt_failed(self, response: Response, failure: StreamFailure) -> None:
         """Keep what came, then retry, go on with the calls that came, or give up (6.2)."""

@@ -15,6 +15,13 @@ from jp_lsp.workspace.paths import Roots
 DRAFT_NAME = "QUERY_MESSAGE.md"
 
 
+def joined(present: str | None, text: str) -> str:
+    """Put a text behind a draft, unless one of them holds the other."""
+    if present is None or present.strip() in text:
+        return text
+    return present if text.strip() in present else f"{present.strip()}\n\n{text}"
+
+
 @dataclass(frozen=True, slots=True)
 class Drafts:
     """The drafts of a workspace."""
@@ -28,13 +35,14 @@ class Drafts:
                 return path.read_bytes().decode(errors="replace")
         return None
 
-    def write(self, conversation: ConversationId, text: str) -> None:
-        """Keep a draft in place of an older one.
+    def add(self, conversation: ConversationId, text: str) -> None:
+        """Keep a text behind the draft that is there already, which may be a text of its own; no text twice.
 
         Raises:
             OSError: it could not be written.
         """
-        write_file(self._places(conversation)[0], text.encode("utf-8", "replace"))
+        text = text.encode("utf-8", "replace").decode()
+        write_file(self._places(conversation)[0], joined(self.read(conversation), text).encode())
 
     def remove(self, conversation: ConversationId) -> None:
         """Forget the draft."""

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from jp_lsp.conversation.ids import ConversationId, deciseconds_of
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.ports.upkeep import Presence
 from jp_lsp.workspace.atomic import Stamp, read_file, stamp_of
 from jp_lsp.workspace.folders import METADATA, Root
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
-from jp_lsp.workspace.reading import Presence
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,20 @@ class ConversationSummary:
     def last_activated_at(self) -> Timestamp | None:
         """When it was last worked with, if that could be read."""
         return None if self.metadata is None else self.metadata.last_activated_at
+
+
+def find_summary(roots: Roots, conversation: ConversationId) -> ConversationSummary | None:
+    """Look one conversation up, first among the live ones; `None` if there is none."""
+    for is_archived in (False, True):
+        shelves: list[_Shelf] = []
+        for root in roots.in_reading_order:
+            if (folder := root.folder_of(conversation, is_archived=is_archived)) is not None:
+                shelf = _Shelf(root, is_archived=is_archived)
+                shelf.names = {conversation: folder.name}
+                shelves.append(shelf)
+        if shelves:
+            return _summary(conversation, shelves, is_archived=is_archived)
+    return None
 
 
 class Listing:

@@ -113,6 +113,13 @@ def describe_holder(path: Path) -> str | None:
     return f"process {pid}, since {since}"
 
 
+def held_conversations(roots: Roots) -> set[ConversationId]:
+    """Give the conversations that somebody holds, other programs or this one."""
+    folders = {roots.private / "locks", roots.workspace.path / "locks"}
+    paths = (path for folder in folders for path in folder.glob("jp-c*.lock"))
+    return {ConversationId(path.stem) for path in paths if is_locked(path)}
+
+
 def remove_orphans(folder: Path, now: Timestamp) -> int:
     """Remove the lock files that nobody holds, and count them."""
     removed = 0

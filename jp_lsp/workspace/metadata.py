@@ -7,10 +7,20 @@ it was read.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import assert_never, cast
 
 from jp_lsp.conversation import json_text, shape
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.conversation.labels import Labels, change_labels, read_labels
+from jp_lsp.conversation.metadata_edit import (
+    Activate,
+    ChangeLabels,
+    MetadataEdit,
+    SetArchived,
+    SetExpiry,
+    SetPin,
+    SetTitle,
+)
 from jp_lsp.conversation.timestamp import Timestamp
 
 _FIELDS = ("title", "last_activated_at", "pinned_at", "archived_at", "expires_at", "labels")
@@ -57,6 +67,50 @@ class Metadata:
     def with_activation(self, at: Timestamp) -> "Metadata":
         """Give the metadata with another time of last activation."""
         return self._with("last_activated_at", str(at))
+
+    def with_expiry(self, at: Timestamp | None) -> "Metadata":
+        """Give the metadata with another earliest time of removal; `None` for never."""
+        return self if at == self.expires_at else self._with("expires_at", None if at is None else str(at))
+
+    def edited(self, edit: MetadataEdit, *, newer_format: bool = False) -> "Metadata":
+        """Give the metadata with a change that the user wants.
+
+        With `newer_format` labels are written as lists; where they are lists already, they are in any case.
+        """
+        match edit:
+            case SetTitle(title):
+                return self.with_title(title)
+            case SetPin(at, wanted):
+                is_pinned = self.pinned_at is None if wanted is None else wanted
+                return self._with_time("pinned_at", at if is_pinned else None)
+            case SetExpiry(at):
+                return self.with_expiry(at)
+            case ChangeLabels():
+                labels = change_labels(self._stored_labels, edit, newer_format=newer_format)
+                return self if labels == self._stored_labels else self._with("labels", labels or None)
+            case Activate(at):
+                return self.with_activation(at)
+            case SetArchived(at):
+                return self._with_time("archived_at", at)
+            case _:
+                assert_never(edit)
+
+    @property
+    def labels(self) -> Labels:
+        """The values of each label."""
+        return read_labels(self._stored_labels)
+
+    @property
+    def _stored_labels(self) -> JsonObject:
+        return shape.mapping(self.fields, "labels") if "labels" in self.fields else {}
+
+    def forked(self, at: Timestamp) -> "Metadata":
+        """Give the metadata of a copy that is made now: title, labels and pin stay, the rest begins anew."""
+        return self.with_activation(at).with_expiry(None)._with("archived_at", None)
+
+    def _with_time(self, name: str, at: Timestamp | None) -> "Metadata":
+        is_same = at is None and self.fields.get(name) is None
+        return self if is_same else self._with(name, None if at is None else str(at))
 
     def _with(self, name: str, value: JsonValue) -> "Metadata":
         """Change one field: known ones stand in the format's order, unknown ones behind them as read."""

@@ -16,21 +16,22 @@ from anyio import to_thread
 from jp_lsp.conversation.directory_name import directory_name
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.metadata_edit import MetadataEdit
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.store import StoreError
-from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX
 from jp_lsp.workspace.draft import Drafts
-from jp_lsp.workspace.folders import MANAGED, Root
 from jp_lsp.workspace.lock import Lock
+from jp_lsp.workspace.placing import remove_folder
 from jp_lsp.workspace.remembered import Remembered
-from jp_lsp.workspace.trash import move_to_trash
 from jp_lsp.workspace.writing import ConflictError, ConversationWriter, MetadataChange, Snapshot, write_copy
 
 _log = logging.getLogger(__name__)
 
 ACTIVATION_INTERVAL = 5.0
 """Seconds for which a recorded activation is new enough; saves in between leave the metadata alone."""
+
+_OTHER_FILES = "its first query was taken back, but the folder held other files too"
 
 
 class DiskConversation:
@@ -75,11 +76,32 @@ class DiskConversation:
     @property
     def title(self) -> str | None:
         """The title as the next save will write it."""
-        return self._pending.title if self._pending.sets_title else self._writer.metadata.title
+        return self._pending.apply(self._writer.metadata).title
+
+    @property
+    def last_activated_at(self) -> Timestamp:
+        """When it was last worked with, as stored."""
+        return self._writer.metadata.last_activated_at
 
     def set_title(self, title: str | None) -> None:
         """Give another title, or none; the next save writes it and renames the folders."""
-        self._pending = replace(self._pending, title=title, sets_title=True)
+        self._pending = replace(self._pending, title=title, sets_title=True, is_suggestion=False)
+
+    def suggest_title(self, title: str, instead_of: str | None) -> None:
+        """Give a title that the next save writes unless somebody gave another one meanwhile."""
+        if self.title == instead_of:
+            self._pending = replace(
+                self._pending, title=title, sets_title=True, is_suggestion=True, instead_of=instead_of
+            )
+
+    def set_expiry(self, at: Timestamp | None) -> None:
+        """Give another earliest time of removal, or none; the next save writes it."""
+        self._pending = replace(self._pending, expires_at=at, sets_expiry=True)
+
+    def edit(self, edit: MetadataEdit) -> None:
+        """Change something else; the next save applies it to the metadata as they are then."""
+        edits = (*self._pending.edits, edit)
+        self._pending = replace(self._pending, edits=edits, newer_format=self.stream.newer_format)
 
     async def save(self) -> None:
         """Make the stream, as it is at the moment of the call, durable.
@@ -130,7 +152,7 @@ class DiskConversation:
     async def keep_draft(self, text: str) -> None:
         """Keep a text that was not sent."""
         async with self._one_at_a_time:
-            await self._in_thread(partial(self._drafts.write, self.id, text))
+            await self._in_thread(partial(self._drafts.add, self.id, text))
 
     async def clear_draft(self) -> None:
         """Forget the draft."""
@@ -179,20 +201,8 @@ class DiskConversation:
         for root in self._writer.targets:
             for folder in root.folders_of(self.id):
                 self._drafts.rescue(self.id, folder)
-                self._remove_folder(root, folder)
+                remove_folder(root, folder, _OTHER_FILES, self._now())
         self._writer.states.clear()
-
-    def _remove_folder(self, root: Root, folder: Path) -> None:
-        """Remove our files; a folder that holds more goes to the trash instead."""
-        for name in MANAGED:
-            (folder / f"{name}{TEMPORARY_SUFFIX}").unlink(missing_ok=True)
-        if {entry.name for entry in folder.iterdir()} <= set(MANAGED):
-            for name in reversed(MANAGED):
-                (folder / name).unlink(missing_ok=True)
-            folder.rmdir()
-        else:
-            reason = "its first query was taken back, but the folder held other files too"
-            move_to_trash(folder, reason, self._now(), conversations=root.conversations)
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
         try:

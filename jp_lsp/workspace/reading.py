@@ -10,15 +10,13 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.ports.upkeep import Presence
 from jp_lsp.workspace.atomic import FileState, Stamp, read_file, stamp_of
 from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, MANAGED, METADATA, RootName
 from jp_lsp.workspace.paths import Roots
-
-Presence = Literal["user_local", "projected", "external"]
-"""In the user's folder only, in both roots, in the workspace only."""
 
 ManagedFile: TypeAlias = tuple[RootName, str]
 """A root and a file name: folders change their names, so a path would not do."""

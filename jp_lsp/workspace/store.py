@@ -13,6 +13,7 @@ from functools import partial
 from anyio import to_thread
 
 from jp_lsp.conversation import json_text
+from jp_lsp.conversation.fork import fork
 from jp_lsp.conversation.ids import (
     ConversationId,
     conversation_id,
@@ -26,8 +27,9 @@ from jp_lsp.conversation.stored import StreamFormatError, load
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.refusal import Refusal
-from jp_lsp.ports.store import OpenConversation
+from jp_lsp.ports.store import OpenConversation, StoreError
 from jp_lsp.workspace.draft import Drafts
+from jp_lsp.workspace.expiry import remove_expired
 from jp_lsp.workspace.listing import ConversationSummary, Listing
 from jp_lsp.workspace.lock import Lock, acquire, describe_holder, lock_path
 from jp_lsp.workspace.metadata import Metadata, MetadataError
@@ -68,7 +70,7 @@ class DiskStore:
         self._mint = event_ids(random_bytes)
         self._session = session
         self._newer_format = newer_format
-        self._listing = Listing(roots)
+        self.listing = Listing(roots)
         self._minting = threading.Lock()
         self._latest_minted = 0
 
@@ -92,7 +94,7 @@ class DiskStore:
 
     async def summaries(self, *, is_archived: bool = False) -> Sequence[ConversationSummary]:
         """List live or archived conversations by id, from names and metadata alone."""
-        return await to_thread.run_sync(partial(self._listing.summaries, is_archived=is_archived))
+        return await to_thread.run_sync(partial(self.listing.summaries, is_archived=is_archived))
 
     async def open(self, wanted: ConversationId) -> OpenConversation | None:
         """Lock and load a conversation; `None` while another process holds it.
@@ -110,6 +112,20 @@ class DiskStore:
         """
         return await to_thread.run_sync(partial(self._create, base_config, local=local, persist=persist))
 
+    async def fork(
+        self, source: ConversationId, *, keep_turns: int | None, persist: bool
+    ) -> OpenConversation:
+        """Copy a conversation, live or archived, into a new one; nothing but its lock is on disk before a save.
+
+        Raises:
+            Refusal: there is no such conversation, its files cannot be read, or no lock could be made.
+        """
+        return await to_thread.run_sync(partial(self._fork, source, keep_turns, persist=persist))
+
+    async def remove_expired(self) -> Sequence[ConversationId]:
+        """Move the conversations whose time is up to the trash, but for those in use; gives them."""
+        return await to_thread.run_sync(lambda: remove_expired(self.roots, self.listing, self._now()))
+
     async def copy(self, wanted: ConversationId) -> OpenConversation:
         """Load a conversation, live or archived, to work on a copy that is never saved; takes no lock.
 
@@ -117,6 +133,19 @@ class DiskStore:
             Refusal: there is no such conversation, or its files cannot be read.
         """
         return await to_thread.run_sync(self._copy, wanted)
+
+    async def keep_draft(self, wanted: ConversationId, text: str) -> None:
+        """Keep a text for a conversation that could not be opened; needs no lock, as nothing else is touched.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+        try:
+            await to_thread.run_sync(Drafts(self.roots).add, wanted, text)
+        except OSError as error:
+            raise StoreError(
+                f"a draft of {wanted} could not be written: {error.strerror or error}"
+            ) from error
 
     async def lock_holder(self, wanted: ConversationId) -> str | None:
         """Describe who holds a conversation, as far as its lock file tells; `None` if nobody does."""
@@ -189,12 +218,31 @@ class DiskStore:
             return True
         return not ignores_lock and lock_path(self.roots, conversation).exists()
 
+    def _fork(self, source: ConversationId, keep_turns: int | None, *, persist: bool) -> OpenConversation:
+        reading, metadata, stream = self._load_to_read(source)
+        conversation, lock = self._mint_conversation(is_locked=persist)
+        copy = fork(stream, created_at=created_at(conversation), keep_turns=keep_turns)
+        if lock is None:
+            return UnsavedConversation(conversation, copy, is_new=True, title=metadata.title)
+        writer = ConversationWriter(
+            self.roots,
+            conversation,
+            metadata.forked(self._now()),
+            is_projected=reading.presence != "user_local",
+            now=self._now,
+        )
+        return DiskConversation(writer, copy, lock, now=self._now, is_made_here=True)
+
     def _copy(self, wanted: ConversationId) -> UnsavedConversation:
-        try:
-            _, metadata, stream = self._load(wanted, is_archived=False)
-        except _NotFoundRefusal:
-            _, metadata, stream = self._load(wanted, is_archived=True)
+        _, metadata, stream = self._load_to_read(wanted)
         return UnsavedConversation(wanted, stream, is_new=False, title=metadata.title)
+
+    def _load_to_read(self, wanted: ConversationId) -> tuple[Reading, Metadata, ConversationStream]:
+        """Load a conversation wherever it is, live or archived."""
+        try:
+            return self._load(wanted, is_archived=False)
+        except _NotFoundRefusal:
+            return self._load(wanted, is_archived=True)
 
     def _acquire(self, conversation: ConversationId) -> Lock | None:
         path = lock_path(self.roots, conversation)

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.metadata_edit import MetadataEdit
 from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.store import StoreError
 
 
@@ -17,9 +19,25 @@ class UnsavedConversation:
     is_new: bool
     title: str | None = None
 
+    @property
+    def last_activated_at(self) -> Timestamp:
+        """When it was made: nothing of it is stored."""
+        return self.stream.created_at
+
     def set_title(self, title: str | None) -> None:
         """Take the title for as long as this conversation lasts."""
         self.title = title
+
+    def suggest_title(self, title: str, instead_of: str | None) -> None:
+        """Take the title unless another one was given meanwhile."""
+        if self.title == instead_of:
+            self.title = title
+
+    def set_expiry(self, at: Timestamp | None) -> None:
+        """Do nothing; there will be nothing to remove."""
+
+    def edit(self, edit: MetadataEdit) -> None:
+        """Do nothing; nothing of it is stored."""
 
     async def save(self) -> None:
         """Do nothing; that it is not saved was asked for."""

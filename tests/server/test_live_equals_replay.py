@@ -6,7 +6,6 @@ the live turn and those of the replay must make the same transcript (query pipel
 
 import json
 import random
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +13,8 @@ from typing import Any
 
 import pytest
 
-from jp_lsp.conversation.event import ChatRequest, ConversationEvent
-from jp_lsp.render.chunk import Chunk, DurableNotice
-from jp_lsp.render.options import DisplayOptions, Labels, ReasoningDisplay
-from jp_lsp.render.replay import StoredTurn, render_turns
-from jp_lsp.render.transcript import transcript
-from jp_lsp.server.shown_to_chunks import ShownToChunks
+from jp_lsp.conversation.event import ChatRequest
+from jp_lsp.render.options import DisplayOptions, ReasoningDisplay
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.inputs import TimerElapsed
 from jp_lsp.turn.phase import Phase
@@ -39,6 +34,7 @@ from jp_lsp.turn.stream_event import (
     ToolCallArguments,
     ToolCallStart,
 )
+from tests.support.live_and_replay import live, replayed, without_space_in_fences
 from tests.support.shared import shared_files, shared_path
 from tests.support.turns import Desk, done, failure, message, reasoning, structured, tool_call
 
@@ -113,35 +109,6 @@ def cut(events: list[StreamEvent], chance: random.Random) -> Iterator[StreamEven
             yield replace(event if text is event.text else rest, text=text[:size])
             text = text[size:]
         yield replace(rest, text=text)
-
-
-def live(desk: Desk, options: DisplayOptions) -> str:
-    chunks: list[Chunk] = []
-    translate = ShownToChunks(lambda: len(chunks) + 1, lambda: 0)
-    translate.configure(options, Labels())
-    for what in desk.shown:
-        for chunk in translate.chunks(what):
-            chunks.append(chunk)
-            if getattr(chunk, "part", None) == "open" and chunk.type == "structured":
-                translate.value_seq = len(chunks)
-    return transcript(blank_notice(chunk) for chunk in chunks)
-
-
-def blank_notice(chunk: Chunk) -> Chunk:
-    """Notices belong to the live turn alone."""
-    return replace(chunk, md="") if isinstance(chunk, DurableNotice) else chunk
-
-
-def replayed(events: list[ConversationEvent], options: DisplayOptions) -> str:
-    turn = StoredTurn(1, events, options=options, labels=Labels())
-    return transcript(render_turns([turn], has_detail=False))
-
-
-def without_space_in_fences(text: str) -> str:
-    """White space within a structured value may differ: it is stored as a value."""
-    return re.sub(
-        r"(`{3,}json\n)(.*?)(\n`{3,})", lambda m: m[1] + re.sub(r"\s", "", m[2]) + m[3], text, flags=re.DOTALL
-    )
 
 
 def play(events: list[StreamEvent], options: DisplayOptions, seed: int) -> Desk:

@@ -2,6 +2,7 @@
 
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -9,9 +10,9 @@ import pytest
 
 from jp_lsp.protocol.prompt import AnswerParams
 from jp_lsp.server.prompt_ways import PromptWays
-from jp_lsp.server.text_file import SIZE_LIMIT
+from jp_lsp.server.text_file import ANSWER_MARK, SIZE_LIMIT
 from jp_lsp.server.wire_error import METHOD_NOT_FOUND, ClientAnswerError
-from jp_lsp.tools.decision import Choice, Decision, DecisionId
+from jp_lsp.tools.decision import Choice, Composing, Decision, DecisionId
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
 from tests.support.document_desk import DOCUMENTS, arguments, desk, menu, reply
 
@@ -522,6 +523,75 @@ def can(*kinds: str, **more: object) -> PromptWays:
 def test_the_way_of_a_question(kind: str, ways: PromptWays, way: str) -> None:
     choices = (Choice("continue", "Continue"),) if kind in {"menu", "approval"} else ()
     assert ways.way_of(Decision(Q, kind, "?", choices)) == way  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("composing", "ways", "way"),
+    [
+        ("inline", can("text", "edit", shows_documents=True), ("prompt", "text")),
+        ("editor", can("text", "edit", shows_documents=True), ("prompt", "edit")),
+        ("editor", can("text", shows_documents=True), ("document", "text")),
+        ("editor", can("text"), ("prompt", "text")),
+        ("editor", can(), ("none", "text")),
+        ("editor_only", can("text", "edit"), ("prompt", "edit")),
+        ("editor_only", can("text", shows_documents=True, collects_text=True), ("document", "text")),
+        ("editor_only", can("text", collects_text=True), ("none", "text")),
+        ("editor", can("text", shows_documents=True, text_transport="prompt"), ("prompt", "text")),
+    ],
+)
+def test_where_a_text_is_composed(composing: Composing, ways: PromptWays, way: tuple[str, str]) -> None:
+    """`interrupt.*.compose_in_editor`; the editor's own setting has the last word."""
+    question = replace(reply(), composing=composing)
+    assert (ways.way_of(question), ways.as_prompt(question).kind) == way
+
+
+async def test_a_menu_that_nobody_looks_at_is_dismissed(tmp_path: Path) -> None:
+    async with desk(tmp_path, menu_seconds=0.01) as at:
+        at.put(menu())
+        shown = await at.message()
+        assert await at.answer("m") == Dismissed(DecisionId("m"))
+        assert shown.is_withdrawn
+        at.put(reply())
+        await at.message()
+        await at.settle_down()
+        assert "q" not in at.answers, "only menus are in a hurry"
+
+
+async def test_a_menu_that_was_answered_in_time_is_over(tmp_path: Path) -> None:
+    async with desk(tmp_path, menu_seconds=0.05) as at:
+        at.put(menu())
+        (await at.message()).press("Continue")
+        assert await at.answer("m") == Answered(DecisionId("m"), "continue")
+        await at.settle_down()
+
+
+@pytest.mark.parametrize(
+    ("saved", "text"),
+    [
+        ("{all}blue\n", "blue"),
+        ("{all}\n\n  blue\ngreen\n\n", "\n\n  blue\ngreen\n"),
+        ("my own file\n", "my own file"),
+        ("{all}", ""),
+    ],
+)
+async def test_what_there_is_to_know_stands_above_the_answer(tmp_path: Path, saved: str, text: str) -> None:
+    async with desk(tmp_path) as at:
+        at.put(Decision(Q, "text", "paint: Which colour?", detail="Blue is *cheap*.\nGreen is not."))
+        message = await at.message()
+        there = at.file.read_text()
+        assert there == f"Blue is *cheap*.\nGreen is not.\n\n{ANSWER_MARK}\n\n"
+        at.save(saved.replace("{all}", there))
+        message.press("Send")
+        assert await at.answer() == Answered(Q, text=text)
+
+
+async def test_what_there_is_to_know_is_no_draft(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        at.put(Decision(Q, "text", "paint: Which colour?", detail="Blue is cheap.", value="red"))
+        await at.message()
+        at.broker.withdraw(Q, "withdrawn")
+        await at.until_empty()
+    assert at.unsent == []
 
 
 async def test_a_client_that_asks_by_itself_is_only_told(tmp_path: Path) -> None:

@@ -73,7 +73,15 @@ class Request:
 class Desk:
     """Use `desk`. `opening` is how the editor answers when it is to open a document."""
 
-    def __init__(self, folder: Path, ways: PromptWays, *, save_commits: bool, show_seconds: float) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        ways: PromptWays,
+        *,
+        save_commits: bool,
+        show_seconds: float,
+        menu_seconds: float,
+    ) -> None:
         self.folder = folder
         self.requests: list[Request] = []
         self.opening: object = {"success": True}
@@ -85,15 +93,17 @@ class Desk:
         self.unsent: list[str] = []
         self._looked_at = 0
         self._news = asyncio.Event()
+        scratch = ScratchFolder(folder)
         self._host = DocumentHost(
             self._ask,
-            lambda: ScratchFolder(folder),
+            lambda: scratch,
             self.in_editor.get,
             save_commits,
             POLL,
             show_seconds,
         )
         self._ways = ways
+        self._menu_seconds = menu_seconds
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator["Desk", None]:
@@ -102,7 +112,7 @@ class Desk:
             def spawn(task: Callable[[], Awaitable[None]]) -> None:
                 tasks.start_soon(_run, task)
 
-            self.broker = PromptBroker(self._ask, spawn, self._ways, self._host)
+            self.broker = PromptBroker(self._ask, spawn, self._ways, self._host, self._menu_seconds)
             yield self
             tasks.cancel_scope.cancel()
 
@@ -163,7 +173,8 @@ class Desk:
 
     @property
     def files(self) -> list[Path]:
-        return sorted(self.folder.iterdir()) if self.folder.exists() else []
+        present = self.folder.iterdir() if self.folder.exists() else ()
+        return sorted(path for path in present if not path.name.startswith("."))
 
     @property
     def file(self) -> Path:
@@ -197,11 +208,17 @@ async def desk(
     *,
     save_commits: bool = False,
     show_seconds: float = PATIENCE,
+    menu_seconds: float = 0,
 ) -> AsyncGenerator[Desk, None]:
     """A desk for the length of a block."""
-    async with Desk(
-        folder / "scratch", ways, save_commits=save_commits, show_seconds=show_seconds
-    ).running() as made:
+    made = Desk(
+        folder / "scratch",
+        ways,
+        save_commits=save_commits,
+        show_seconds=show_seconds,
+        menu_seconds=menu_seconds,
+    )
+    async with made.running():
         yield made
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from jp_lsp.ports.mcp import McpServerConfig
-from jp_lsp.ports.toolset import Audience, FormatFailed, LiveQuestions, RunObserver, ToolRun, Toolset
+from jp_lsp.ports.toolset import FormatFailed, LiveQuestions, RunObserver, ToolRun, Toolset
 from jp_lsp.tools.definition import ToolDefinition
 from jp_lsp.tools.outcome import NeedsInput, Succeeded, ToolOutcome, ToolQuestion
 from jp_lsp.tools.spec import Command, LocalSource, ToolPolicy, ToolSpec
@@ -55,10 +55,10 @@ class FakeToolbox:
         specs: Sequence[ToolSpec],
         servers: Mapping[str, McpServerConfig],
         root: str,
-        audience: Audience,
+        questions: LiveQuestions,
     ) -> Toolset:
         self.tools = {each.name: each for each in specs}
-        self.questions = audience
+        self.questions = questions
         return self
 
     async def run(self, run: ToolRun, observer: RunObserver) -> ToolOutcome:

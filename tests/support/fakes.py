@@ -1,32 +1,45 @@
 """Fakes at the remaining ports: fixed settings, one provider; and a look into the store in memory."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import ConversationId, counting_event_ids, created_at
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stored import load
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.driver.prepare import Surroundings
+from jp_lsp.ports.attachment import AttachmentEntry
 from jp_lsp.ports.provider import ModelId, Provider
+from jp_lsp.ports.recording import Recordings
 from jp_lsp.ports.refusal import Refusal
+from jp_lsp.ports.results import ResultFiles
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.tools.memory import MemoryLayer
+from jp_lsp.tools.switches import ToolSwitch
+from jp_lsp.turn.explanation import Place, ValueOrigin
 from jp_lsp.workspace.memory import MemoryStore
 from jp_lsp.workspace.trust import DiskTrustStore
 from tests.support.clock import FakeClock
+from tests.support.fake_attachments import FakeAttachments
 from tests.support.fake_toolbox import FakeToolbox
-from tests.support.turns import summary
+from tests.support.streams import lines as lines_of
 
 
-def lines(store: MemoryStore, conversation: ConversationId) -> list[str]:
-    """What is stored of a conversation, one short line for each event."""
+def stored_events(store: MemoryStore, conversation: ConversationId) -> Sequence[ConversationEvent]:
+    """What is stored of a conversation."""
     stored = store.stored[conversation]
     stream = load(
         stored.events, stored.base_config, created_at=created_at(conversation), mint=counting_event_ids()
     )
-    return [summary(event) for event in stream.events()]
+    return stream.events()
+
+
+def lines(store: MemoryStore, conversation: ConversationId) -> list[str]:
+    """What is stored of a conversation, one short line for each event."""
+    return lines_of(stored_events(store, conversation))
 
 
 class FakeSettings:
@@ -43,26 +56,53 @@ class FakeSettings:
     def lock_timeout(self, overrides: Sequence[str]) -> float:
         return self.settings.lock_timeout
 
-    def resolve(self, overrides: Sequence[str], conversation: ConversationStream | None) -> QuerySettings:
+    def resolve(
+        self,
+        overrides: Sequence[str],
+        conversation: ConversationStream | None,
+        attachments: Sequence[str] = (),
+    ) -> QuerySettings:
         self.resolved += 1
+        if attachments:
+            parted = [(url, *url.partition(":")) for url in attachments]
+            entries = tuple(AttachmentEntry(url, kind, path) for url, kind, _, path in parted)
+            return replace(self.settings, attachments=(*self.settings.attachments, *entries))
         if "bad" in overrides:
             raise Refusal("config_invalid", "`bad` is not a setting", origin="--cfg bad")
         return self.settings
+
+    def origins(
+        self,
+        overrides: Sequence[str],
+        conversation: ConversationStream | None,
+        attachments: Sequence[str] = (),
+    ) -> Sequence[ValueOrigin]:
+        return [ValueOrigin("assistant.model.id", "test/big", (Place("workspace", ".jp/config.toml", 3),))]
+
+    def switched(
+        self,
+        overrides: Sequence[str],
+        conversation: ConversationStream | None,
+        switches: Sequence[ToolSwitch],
+    ) -> Sequence[str]:
+        return overrides
 
     def delta(self, conversation: ConversationStream, settings: QuerySettings) -> JsonObject | None:
         return None
 
 
 class FakeProviders:
-    """One provider, or a refusal."""
+    """One provider for all models but the `others`, which are named; `None` is a refusal."""
 
-    def __init__(self, provider: Provider | None) -> None:
+    def __init__(self, provider: Provider | None, others: Mapping[str, Provider | None] = {}) -> None:
         self._provider = provider
+        self._others = others
 
     def get(self, model: ModelId, settings: object) -> Provider:
-        if self._provider is None:
+        provider = self._others.get(model.name, self._provider)
+        if provider is None:
             raise Refusal("provider_auth", "set TEST_API_KEY", origin="TEST_API_KEY")
-        return self._provider
+        return provider
 
 
 def surroundings(
@@ -71,17 +111,24 @@ def surroundings(
     clock: FakeClock,
     settings: FakeSettings | None = None,
     toolbox: FakeToolbox | None = None,
+    recordings: Recordings | None = None,
+    attachments: FakeAttachments | None = None,
+    others: Mapping[str, Provider | None] = {},
+    results: ResultFiles | None = None,
 ) -> Callable[[], Surroundings]:
     """Plug fakes together as `app` plugs real parts."""
     around = Surroundings(
         store,
         settings or FakeSettings(),
-        FakeProviders(provider),
+        FakeProviders(provider, others),
         clock,
         toolbox or FakeToolbox(),
         DiskTrustStore(Path(os.devnull), Path("/project")),
         MemoryLayer(),
+        attachments or FakeAttachments(),
         "ws",
         "/project",
+        recordings,
+        results,
     )
     return lambda: around

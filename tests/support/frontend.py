@@ -23,6 +23,7 @@ class RecordingFrontend:
         self.asked: list[tuple[Decision, Callable[[Answer], None]]] = []
         self.withdrawn: list[tuple[DecisionId, str]] = []
         self.configured: dict[str, object] = {}
+        self.begun: str | None = None
         self.is_ready = anyio.Event()
         self.is_ready.set()
 
@@ -48,6 +49,9 @@ class RecordingFrontend:
 
     def withdraw(self, decision: DecisionId, how: Literal["answered", "superseded", "withdrawn"]) -> None:
         self.withdrawn.append((decision, how))
+
+    async def unsent(self) -> str | None:
+        return self.begun
 
     def choose(self, choice: str | None = None, text: str | None = None) -> None:
         """Answer the question that was put last."""

@@ -91,7 +91,7 @@ def living() -> Iterator[Living]:
             continue
         try:
             state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
-            command = (folder / "cmdline").read_text().replace("\0", " ").strip()
+            command = (folder / "cmdline").read_text("utf-8", "replace").replace("\0", " ").strip()
             environment = (folder / "environ").read_bytes()
         except OSError:
             continue  # it ended meanwhile, or is not ours

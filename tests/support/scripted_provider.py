@@ -34,17 +34,24 @@ Step = StreamEvent | Gate | Silence | Bytes | Bug
 class ScriptedProvider:
     """Plays the n-th list of steps for the n-th request, and remembers what it was asked."""
 
-    def __init__(self, *scripts: Sequence[Step], pauses_in_arguments: bool = False) -> None:
+    def __init__(
+        self, *scripts: Sequence[Step], pauses_in_arguments: bool = False, answers_in_text: bool = True
+    ) -> None:
         self.requests: list[CycleRequest] = []
         self.closed = 0
         self.pauses_in_arguments = pauses_in_arguments
+        self._answers_in_text = answers_in_text
         self._scripts = list(scripts)
+
+    def will_play(self, *scripts: Sequence[Step]) -> None:
+        """Add scripts behind those that are left."""
+        self._scripts.extend(scripts)
 
     async def models(self) -> Sequence[ModelDetails]:
         return [await self.model_details("big")]
 
     async def model_details(self, name: str) -> ModelDetails:
-        return ModelDetails(ModelId("test", name))
+        return ModelDetails(ModelId("test", name), answers_in_text=self._answers_in_text)
 
     async def stream(
         self, request: CycleRequest, observer: CycleObserver

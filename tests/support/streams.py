@@ -7,7 +7,6 @@ from jp_lsp.conversation.entry import Entry
 from jp_lsp.conversation.event import (
     ChatRequest,
     ConversationEvent,
-    EventKind,
     InquiryRequest,
     InquiryResponse,
     MessageResponse,
@@ -108,9 +107,9 @@ def stored_entries(stream: ConversationStream) -> list[Raw]:
     return json.loads(stream.events_text())  # type: ignore[no-any-return]
 
 
-def short(kind: EventKind) -> str:
+def summary(event: ConversationEvent) -> str:
     """One event as a short line."""
-    match kind:
+    match event.kind:
         case TurnStart():
             return "turn"
         case ChatRequest(content):
@@ -122,7 +121,7 @@ def short(kind: EventKind) -> str:
         case StructuredResponse(data):
             return f"data: {data!r}"
         case ToolCallRequest(id, name, arguments):
-            return f"call {id}: {name} {json.dumps(arguments)}"
+            return f"call {id}: {name}({dict(arguments)})"
         case ToolCallResponse(id, content, is_error):
             return f"{'error' if is_error else 'result'} {id}: {content}"
         case InquiryRequest(id):
@@ -133,13 +132,13 @@ def short(kind: EventKind) -> str:
 
 def lines(events: Sequence[ConversationEvent]) -> list[str]:
     """Events as short lines."""
-    return [short(event.kind) for event in events]
+    return [summary(event) for event in events]
 
 
 def entry_lines(entries: Sequence[Entry]) -> list[str]:
     """All entries as short lines, those that are no events by the name of their type."""
     return [
-        short(entry.content.kind)
+        summary(entry.content)
         if isinstance(entry.content, ConversationEvent)
         else type(entry.content).__name__
         for entry in entries

@@ -6,17 +6,9 @@ them), remembers which requests are out, and tags what the provider says with th
 
 from collections.abc import Iterable
 
-from jp_lsp.conversation.event import (
-    ChatRequest,
-    ConversationEvent,
-    MessageResponse,
-    ReasoningResponse,
-    StructuredResponse,
-    ToolCallRequest,
-    ToolCallResponse,
-    TurnStart,
-)
+from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.tools.actions import RunPass
@@ -57,6 +49,7 @@ from jp_lsp.turn.stream_event import (
     ToolCallArguments,
     ToolCallStart,
 )
+from tests.support.streams import lines
 
 CONVERSATION = ConversationId("jp-c17912345678")
 
@@ -85,27 +78,6 @@ def failure(
     kind: str = "transient", message: str = "broken", retry_after: float | None = None
 ) -> StreamFailure:
     return StreamFailure(FailureKind(kind), message, retry_after)
-
-
-def summary(event: ConversationEvent) -> str:
-    """One event as a short line."""
-    match event.kind:
-        case TurnStart():
-            return "turn"
-        case ChatRequest(content):
-            return f"user: {content}"
-        case MessageResponse(text):
-            return f"message: {text}"
-        case ReasoningResponse(text):
-            return f"reasoning: {text}"
-        case StructuredResponse(data):
-            return f"data: {data!r}"
-        case ToolCallRequest(id, name, arguments):
-            return f"call {id}: {name}({dict(arguments)})"
-        case ToolCallResponse(id, content, is_error):
-            return f"{'error' if is_error else 'result'} {id}: {content}"
-        case _:
-            return type(event.kind).__name__
 
 
 class Desk:
@@ -143,11 +115,11 @@ class Desk:
             self._report_saves()
         return self
 
-    def start(self, text: str = "hi", **changes: object) -> "Desk":
+    def start(self, text: str = "hi", schema: JsonObject | None = None, **changes: object) -> "Desk":
         prepared = PreparedTurn(
             CONVERSATION,
             self.stream,
-            ChatRequest(text),
+            ChatRequest(text, schema),
             self._options,
             is_new=self._is_new,
             **changes,  # type: ignore[arg-type]
@@ -206,7 +178,7 @@ class Desk:
 
     @property
     def stored(self) -> list[str]:
-        return [summary(event) for event in self.stream.events()]
+        return lines(self.stream.events())
 
     @property
     def result(self) -> QueryResult:

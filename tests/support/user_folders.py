@@ -39,9 +39,14 @@ class UserFolders:
         if vendor_url is not None:
             self.configure(vendor_url)
 
-    def configure(self, vendor_url: str, **request: int) -> None:
-        """Write the user's configuration; `request` are keys of `assistant.request`."""
+    def configure(self, vendor_url: str, *, makes_titles: bool = False, **request: int) -> None:
+        """Write the user's configuration; `request` are keys of `assistant.request`.
+
+        Titles are off unless a test is about them, so that the vendor is asked only what a test asks.
+        """
         lines = [
+            "[conversation.title.generate]",
+            f"auto = {str(makes_titles).lower()}",
             "[assistant.model]",
             'id = "llamacpp/tiny"',
             "[assistant.request]",

@@ -27,6 +27,7 @@ from tests.support.terminal_process import PATIENCE, environment
         (("init", "there", "--model", "a/b"), {"folder": Path("there"), "model": "a/b"}),
         (("doctor", "there"), {"command": "doctor", "folder": Path("there")}),
         (("local", "status"), {"command": "local", "verb": "status"}),
+        (("replay", "a.jsonl"), {"command": "replay", "file": Path("a.jsonl")}),
         (("export", "--check"), {"command": "export", "check": True, "root": Path()}),
     ],
 )
@@ -35,14 +36,37 @@ def test_commands(words: tuple[str, ...], expected: dict[str, Any]) -> None:
     assert {name: found[name] for name in expected} == expected
 
 
+def test_paths_to_attach_count_from_where_the_user_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a b.md").touch()
+    options = query_options(parse(["query", "-a", "a b.md", "-a", "!a b.md", "-a", "other.md"], "1"))
+    uri = f"{tmp_path.as_uri()}/a%20b.md"
+    assert options.params("")["attachments"] == [uri, f"!{uri}", "other.md"]
+
+
 @pytest.mark.parametrize(
     ("words", "options"),
     [
         ((), QueryOptions()),
         (("why", "not"), QueryOptions(text="why not")),
         (("--new", "a"), QueryOptions(text="a", conversation="new")),
+        (("--schema", '{"type": "array"}', "a"), QueryOptions(text="a", schema='{"type": "array"}')),
         (("--conversation", "last", "a"), QueryOptions(text="a", conversation="last")),
+        (
+            ("-T", "-t", "grep,find", "--no-tool", "find", "--tool", "*", "a"),
+            QueryOptions(
+                text="a",
+                tools=((False, None), (True, "grep"), (True, "find"), (False, "find"), (True, None)),
+            ),
+        ),
+        (
+            ("-a", "none/*.py", "--attach", "cmd:git diff", "a"),
+            QueryOptions(text="a", attachments=("none/*.py", "cmd:git diff")),
+        ),
         (("--json", "--no-input", "-v", "a"), QueryOptions(text="a", is_json=True, may_ask=False, is_verbose=True)),
+        (("--explain", "a"), QueryOptions(text="a", is_explained=True)),
         (("--no-show-reasoning", "a"), QueryOptions(text="a", shows_reasoning=False)),
         (("--show-reasoning", "--no-persist", "a"), QueryOptions(text="a", shows_reasoning=True, persist=False)),
         (
@@ -79,7 +103,11 @@ def test_where_reasoning_goes(shows_reasoning: bool | None, is_terminal: bool, w
         (("--tcp", "a:99999"), "argument --tcp: 'a:99999' is not HOST:PORT, such as 127.0.0.1:4711"),
         (("--log-level", "loud"), "argument --log-level: invalid choice: 'loud'"),
         (("query", "--new", "--conversation", "last", "a"), "argument --conversation: not allowed with argument --new"),
+        (("query", "-t", "a,,b"), "argument -t/--tool: 'a,,b' lacks the name of a tool; `*` is all tools"),
         (("query", "--frob"), "unrecognized arguments: --frob"),
+        (("query", "--schema", "[]"), "argument --schema: this is not a JSON object, which a schema must be"),
+        (("query", "--schema", "{"), "argument --schema: this is not valid JSON: "),
+        (("query", "--schema", "@no/file"), "argument --schema: no/file cannot be read: "),
         (("local",), "the following arguments are required"),
     ],
 )  # fmt: skip

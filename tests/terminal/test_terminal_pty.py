@@ -26,11 +26,6 @@ from tests.support.terminal_process import (
 Make = Callable[[Sequence[Step]], Scripted]
 
 
-@pytest.fixture
-def scripted(tmp_path: Path) -> Make:
-    return lambda steps: Scripted(tmp_path, steps)
-
-
 def menu_opens() -> list[Step]:
     return [*pressed("menu", "interrupted_stream"), ask("d1", "menu", MENU_QUESTION, *MENU)]
 

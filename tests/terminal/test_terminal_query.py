@@ -99,6 +99,11 @@ def test_the_answer_and_nothing_else_goes_to_a_pipe(query: Run, tmp_path: Path) 
                 "persist": False,
             },
         ),
+        (
+            ("-T", "-t", "grep", "a"),
+            None,
+            {"text": "a", "tools": [{"enable": False}, {"enable": True, "name": "grep"}]},
+        ),
         (("--", "--new"), None, {"text": "--new"}),
     ],
 )  # fmt: skip

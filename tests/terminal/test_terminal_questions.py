@@ -27,11 +27,6 @@ from tests.support.terminal_process import (
 Make = Callable[[Sequence[Step]], Scripted]
 
 
-@pytest.fixture
-def scripted(tmp_path: Path) -> Make:
-    return lambda steps: Scripted(tmp_path, steps)
-
-
 APPROVAL = ask(
     "d1",
     "approval",

@@ -76,6 +76,7 @@ def handle(screen: Screen, values: Sequence[JsonObject], now: float = 1.0) -> li
 
 QUESTION = [chunk("turn_begin", **{"class": "control"}, turnIndex=1), role("user"), text("\n\nWhy?")]
 ANSWER = [role("assistant"), text("\n\nBecause."), text("\n\nReally.")]
+ENDED = chunk("turn_end", **{"class": "control"}, outcome="completed", persisted=True)
 
 CASES: dict[str, tuple[Show, list[JsonObject], list[Operation]]] = {
     "the user's own words are not repeated": (
@@ -131,8 +132,9 @@ CASES: dict[str, tuple[Show, list[JsonObject], list[Operation]]] = {
             structured("more", '\n{"a":'),
             structured("more", "1}"),
             structured("close", "\n```"),
+            ENDED,
         ],
-        [Write('{"a":1}')],
+        [Write('{"a":1}'), HideStatus()],
     ),
     "half a value that begins anew was never written to a pipe": (
         PIPE,
@@ -144,8 +146,37 @@ CASES: dict[str, tuple[Show, list[JsonObject], list[Operation]]] = {
             structured("open", "\n\n```json"),
             structured("more", '\n{"b":2}'),
             structured("close", "\n```"),
+            ENDED,
         ],
-        [Write('{"b":2}')],
+        [Write('{"b":2}'), HideStatus()],
+    ),
+    "nor is a whole one that does not fit, and is asked for again": (
+        PIPE,
+        [
+            role("assistant"),
+            structured("open", "\n\n```json"),
+            structured("more", "\n[]"),
+            structured("close", "\n```"),
+            retract(1, "restart"),
+            role("assistant"),
+            structured("open", "\n\n```json"),
+            structured("more", "\n{}"),
+            structured("close", "\n```"),
+            ENDED,
+        ],
+        [Write("{}"), HideStatus()],
+    ),
+    "what stood before another attempt stays": (
+        PIPE,
+        [
+            structured("open", "```json"),
+            structured("more", "\n[]"),
+            structured("close", "\n```"),
+            call("\n\nCalling tool ls"),
+            retract(4, "empty"),
+            text("\n\nOK"),
+        ],
+        [Write("[]"), Write("\n\nOK")],
     ),
     "what cannot be taken back is marked": (
         TERMINAL,
@@ -193,7 +224,7 @@ CASES: dict[str, tuple[Show, list[JsonObject], list[Operation]]] = {
     ),
     "the end of a turn removes the status": (
         TERMINAL,
-        [slot("status", "status", phase="streaming", detail="thinking"), chunk("turn_end", **{"class": "control"}, outcome="completed", persisted=True)],
+        [slot("status", "status", phase="streaming", detail="thinking"), ENDED],
         [HideStatus()],
     ),
 }  # fmt: skip

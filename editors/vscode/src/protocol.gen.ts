@@ -102,7 +102,10 @@ export interface ClientCapabilities {
   readonly prompt?: PromptCapability;
   /**
    * It has a menu of its own and sends `jp/interrupt` with an action, and with the text where one belongs.
-   * Default: `false`.
+   *
+   * A text that is asked for by a `prompt_open` chunk, of a kind that `prompt` does not list, it collects by
+   * itself
+   * and answers with `jp/answer`; secrets excepted. Default: `false`.
    */
   readonly interruptMenu?: boolean;
   /** It wants the chunks of a query without `partialResultToken` as `jp/chunk`. Default: `false`. */
@@ -173,6 +176,12 @@ export interface ConversationSummary {
   readonly lastActivatedAt: string;
 }
 
+/** A tool that was asked for and is not offered. */
+export interface DroppedTool {
+  readonly name: string;
+  readonly reason: string;
+}
+
 /** What went wrong. */
 export type ErrorCode =
   | "conversation_busy"
@@ -208,6 +217,39 @@ export interface ErrorData {
   readonly draft?: string;
 }
 
+/** Something that is shown to the model beside the query. */
+export interface ExplainedAttachment {
+  readonly source: string;
+  readonly title?: string;
+  readonly mediaType?: string;
+  readonly size: number;
+}
+
+/** What is asked, and of whom. */
+export interface ExplainedRequest {
+  readonly model: string;
+  readonly text: string;
+  readonly jsonSchema?: string;
+  readonly toolChoice: "auto" | "none" | "required" | NamedTool;
+  readonly earlierEvents: number;
+}
+
+/** A piece of system text behind the system prompt. */
+export interface ExplainedSection {
+  readonly content: string;
+  readonly tag?: string;
+  readonly title?: string;
+}
+
+/** A tool that is offered to the model. */
+export interface ExplainedTool {
+  readonly name: string;
+  readonly source: ToolSource;
+  readonly server?: string;
+  readonly description?: string;
+  readonly parameters: unknown;
+}
+
 /** Why a turn ended as `failed`. */
 export interface Failure {
   readonly class: FailureClass;
@@ -223,7 +265,11 @@ export interface Failure {
   readonly chain: readonly string[];
 }
 
-/** What kind of trouble a model's vendor, or the way to it, made. */
+/**
+ * What kind of trouble a model's vendor, or the way to it, made.
+ *
+ * With `missing_structured_data` there was none, but the answer came without the value that was asked for.
+ */
 export type FailureClass =
   | "timeout"
   | "connect"
@@ -236,6 +282,7 @@ export type FailureClass =
   | "unknown_model"
   | "context_length"
   | "malformed"
+  | "missing_structured_data"
   | "other";
 
 /** The conversation to copy before the query, and how much of it. */
@@ -480,11 +527,29 @@ export interface PromptParams {
   readonly callId?: string;
 }
 
-/** The answer: a button, a text, or both. A dismissed prompt is answered with `null` instead. */
+/**
+ * The answer: a button, a text, or both. A dismissed prompt is answered with `null` instead.
+ *
+ * A prompt for a `text` that is cancelled may be answered with what was written so far: it becomes a draft.
+ */
 export interface PromptResult {
   /** The id of the chosen button. */
   readonly action?: string;
   readonly text?: string;
+}
+
+/** What a query would send. Nothing was sent and nothing was stored. */
+export interface QueryExplanation {
+  readonly schemaVersion: 1;
+  readonly systemPrompt?: string;
+  readonly sections: readonly ExplainedSection[];
+  readonly tools: readonly ExplainedTool[];
+  readonly droppedTools: readonly DroppedTool[];
+  readonly attachments: readonly ExplainedAttachment[];
+  readonly request: ExplainedRequest;
+  readonly origins: readonly SettingOrigin[];
+  /** What was done to find all this out, such as servers that were started, in sentences. */
+  readonly effects: readonly string[];
 }
 
 /** What to ask, where, and how. */
@@ -497,7 +562,11 @@ export interface QueryParams {
   readonly conversation?: ConversationSelector;
   /** Ask in a copy of another conversation. */
   readonly fork?: Fork;
-  /** Take the conversation back to before this turn and ask its query again, or `text` in its place. */
+  /**
+   * Take the conversation back to before this turn and ask its query again, or `text` in its place.
+   *
+   * With `fork` that happens in the copy.
+   */
   readonly replay?: number;
   /**
    * Go on with a turn that was cut off: run the calls that wait, then ask the model again. Default: `false`.
@@ -505,8 +574,15 @@ export interface QueryParams {
   readonly resume?: boolean;
   /** Settings for this query, each an expression such as `assistant.model.id=anthropic/claude-sonnet-4-5`. */
   readonly config?: readonly string[];
-  /** URIs of things to show the model. */
+  /**
+   * What to show the model, now and later in the conversation.
+   *
+   * URIs of files, open documents, web pages or commands such as `cmd:git diff`; paths and patterns in the
+   * workspace; ids of conversations. `!` in front of a path leaves it out.
+   */
   readonly attachments?: readonly string[];
+  /** Tools to switch on or off, one after the other; it lasts in the conversation like other settings. */
+  readonly tools?: readonly ToolSwitch[];
   /** Whether the first response may, must not or must call tools, or the one that it must call. */
   readonly toolChoice?: "auto" | "none" | "required" | NamedTool;
   /** A JSON schema, as JSON text: the answer becomes a value that fits it. */
@@ -517,9 +593,17 @@ export interface QueryParams {
   readonly persist?: boolean;
   /** False asks the user nothing; what would need an answer is decided by the settings. Default: `true`. */
   readonly interactive?: boolean;
-  /** Prepare only, and tell what would be sent. Default: `false`. */
+  /**
+   * Prepare only, and tell in `explanation` what would be sent; no model is asked and nothing is stored.
+   * Default: `false`.
+   */
   readonly explain?: boolean;
-  /** Remove the conversation when it is older than this, such as `2h 30m`, and is not in use. */
+  /**
+   * Remove the conversation after this time, such as `2h 30m`, at a start of the server that finds it not in
+   * use.
+   *
+   * The time begins with a new conversation, else with this query.
+   */
   readonly expires?: string;
   /** Wait while another query runs in the same conversation, instead of being refused. Default: `false`. */
   readonly queue?: boolean;
@@ -553,6 +637,8 @@ export interface QueryResult {
   readonly persisted: boolean;
   /** A copy of the conversation that was saved elsewhere because its own place refused it. */
   readonly recoveryUri?: string;
+  /** What the query would send, when it asked with `explain` for nothing else. */
+  readonly explanation?: QueryExplanation;
   /** The number of the last chunk; 0 when none was sent. */
   readonly lastSeq: number;
 }
@@ -712,6 +798,20 @@ export interface ServerCapabilities {
   readonly version: number;
   /** The methods that it answers and sends. */
   readonly methods: readonly string[];
+}
+
+/** A setting that somebody made; those that nobody made have their defaults and are not listed. */
+export interface SettingOrigin {
+  readonly key: string;
+  readonly value?: unknown;
+  readonly places: readonly SettingPlace[];
+}
+
+/** Where a setting was made. */
+export interface SettingPlace {
+  readonly layer: string;
+  readonly name: string;
+  readonly line?: number;
 }
 
 /** Where the turn stands. */
@@ -897,6 +997,12 @@ export interface ToolResultChunk {
 
 /** Where a tool comes from: a configured command, an MCP server, or this program. */
 export type ToolSource = "local" | "mcp" | "builtin";
+
+/** Switches one tool on or off; without a name, all tools that need not be named for it. */
+export interface ToolSwitch {
+  readonly enable: boolean;
+  readonly name?: string;
+}
 
 /** A turn begins. */
 export interface TurnBeginChunk {

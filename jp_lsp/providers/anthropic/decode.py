@@ -1,14 +1,13 @@
 """From the bytes of one Messages stream to our events (providers 6.1.6). An index is the wire's own."""
 
 import logging
-from collections.abc import Sequence
 from typing import Literal
 
 from jp_lsp.conversation.event import NO_METADATA
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.providers.anthropic.messages import REDACTED_KEY, SIGNATURE_KEY
-from jp_lsp.providers.failure import VendorErrors, classify_in_band, lost_stream
-from jp_lsp.providers.sse import EventTooLargeError, SseDecoder, SseEvent
+from jp_lsp.providers.failure import VendorErrors, classify_in_band
+from jp_lsp.providers.sse_decoder import ResponseDecoder
 from jp_lsp.providers.untrusted import as_count, as_object, as_text, parse_json
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import (
@@ -34,35 +33,15 @@ _LARGEST_INDEX = 4095
 """Real blocks are counted from zero; a larger index is nonsense, and what we keep for each must have a limit."""
 
 
-class MessagesDecoder:
-    """Takes one response. After `is_finished` it gives nothing more."""
+class MessagesDecoder(ResponseDecoder):
+    """Takes one response."""
 
     def __init__(self, errors: VendorErrors, *, structured: bool = False) -> None:
-        self._errors = errors
+        super().__init__(errors)
         self._structured = structured
         self._text_kind: Literal["message", "structured"] = "structured" if structured else "message"
-        self._sse = SseDecoder()
         # Blocks of kinds that we do not know, such as the vendor's own tools; all of theirs is passed over.
         self._strange_blocks: set[int] = set()
-        self._finish: FinishReason | None = None
-        self.is_finished = False
-        self.usage: Usage | None = None
-
-    def feed(self, data: bytes) -> list[StreamEvent]:
-        """Take bytes, cut anywhere."""
-        if self.is_finished:
-            return []
-        try:
-            return self._take(self._sse.feed(data))
-        except EventTooLargeError as error:
-            return self.broken(StreamFailure(FailureKind.OTHER, str(error), provider=self._errors.provider))
-
-    def end(self) -> list[StreamEvent]:
-        """Take the clean end of the body."""
-        if self.is_finished:
-            return []
-        events = self._take(self._sse.end())
-        return events + self.broken(lost_stream(self._errors))
 
     def broken(self, failure: StreamFailure) -> list[StreamEvent]:
         """Take the loss of the connection: harmless when the reason to stop was told, else a failure."""
@@ -71,16 +50,7 @@ class MessagesDecoder:
         self.is_finished = True
         return [failure if self._finish is None else Finished(self._finish)]
 
-    def _take(self, sse_events: Sequence[SseEvent]) -> list[StreamEvent]:
-        events: list[StreamEvent] = []
-        for _, data in sse_events:
-            if data and not data.isspace():
-                self._on_payload(data, events)
-            if self.is_finished:
-                break
-        return events
-
-    def _on_payload(self, data: str, events: list[StreamEvent]) -> None:
+    def _on_payload(self, name: str, data: str, events: list[StreamEvent]) -> None:
         try:
             payload = as_object(parse_json(data))
         except ValueError:

@@ -7,16 +7,15 @@ treated as absent.
 """
 
 import logging
-from collections.abc import Sequence
 from typing import Literal
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.providers.chat.routing import Call, CallDelta, CallRouter
 from jp_lsp.providers.chat.scanner import Scanned, TagScanner
-from jp_lsp.providers.failure import VendorErrors, classify_in_band, lost_stream
-from jp_lsp.providers.sse import EventTooLargeError, SseDecoder, SseEvent
+from jp_lsp.providers.failure import VendorErrors, classify_in_band
+from jp_lsp.providers.sse_decoder import ResponseDecoder
 from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text, member, parse_json
-from jp_lsp.turn.failure import FailureKind, StreamFailure
+from jp_lsp.turn.failure import StreamFailure
 from jp_lsp.turn.stream_event import (
     Completed,
     Finished,
@@ -39,8 +38,8 @@ _LONGEST_SENTINEL = 20
 """Characters of `[DONE]` with some blanks around it; longer data is not looked at twice."""
 
 
-class ChatDecoder:
-    """Takes one response. After `is_finished` it gives nothing more."""
+class ChatDecoder(ResponseDecoder):
+    """Takes one response."""
 
     def __init__(
         self,
@@ -50,9 +49,8 @@ class ChatDecoder:
         scans_tags: bool = False,
         reuses_indices: bool = False,
     ) -> None:
-        self._errors = errors
+        super().__init__(errors)
         self._content_kind: Literal["message", "structured"] = "structured" if structured else "message"
-        self._sse = SseDecoder()
         self._scanner = TagScanner() if scans_tags else None
         self._reuses_indices = reuses_indices
         self._router = CallRouter()
@@ -62,25 +60,6 @@ class ChatDecoder:
         self._flushed: set[int] = set()
         self._highest_index = -1
         self._has_warned = False
-        self._finish: FinishReason | None = None
-        self.is_finished = False
-        self.usage: Usage | None = None
-
-    def feed(self, data: bytes) -> list[StreamEvent]:
-        """Take bytes, cut anywhere."""
-        if self.is_finished:
-            return []
-        try:
-            return self._take(self._sse.feed(data))
-        except EventTooLargeError as error:
-            return self.broken(StreamFailure(FailureKind.OTHER, str(error), provider=self._errors.provider))
-
-    def end(self) -> list[StreamEvent]:
-        """Take the clean end of the body, which some servers do not announce with `[DONE]`."""
-        if self.is_finished:
-            return []
-        events = self._take(self._sse.end())
-        return events + self.broken(lost_stream(self._errors))
 
     def broken(self, failure: StreamFailure) -> list[StreamEvent]:
         """Take the loss of the connection: harmless when the finish was seen, a failure otherwise."""
@@ -93,18 +72,10 @@ class ChatDecoder:
         self._release(events)
         return [*events, failure]
 
-    def _take(self, sse_events: Sequence[SseEvent]) -> list[StreamEvent]:
-        events: list[StreamEvent] = []
-        for name, data in sse_events:
-            if len(data) <= _LONGEST_SENTINEL and data.strip() == "[DONE]":
-                events += self._close(self._finish or Completed())
-            elif data and not data.isspace():
-                self._on_payload(name, data, events)
-            if self.is_finished:
-                break
-        return events
-
     def _on_payload(self, name: str, data: str, events: list[StreamEvent]) -> None:
+        if len(data) <= _LONGEST_SENTINEL and data.strip() == "[DONE]":
+            events += self._close(self._finish or Completed())
+            return
         try:
             payload = parse_json(data)
         except ValueError:

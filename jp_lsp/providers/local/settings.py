@@ -20,12 +20,6 @@ SMALL_MODEL_NOTICE = (
 
 _SET_KEY = "set a vendor's API key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY, and choose its model"
 
-NO_MODEL_MESSAGE = (
-    "No model is set up. Run `jp-lsp local install` for a small built-in model that needs no key and works "
-    f"offline (about 127 MB), or {_SET_KEY} with `assistant.model.id`."
-)
-"""For a query without any configured model, when neither a key nor the local model is there."""
-
 NOT_INSTALLED_MESSAGE = (
     f"The local model is not installed. Run `jp-lsp local install` (about 127 MB), or {_SET_KEY} with "
     "`assistant.model.id`."

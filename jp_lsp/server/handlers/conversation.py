@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jp_lsp.conversation.event import ConversationEvent, TurnStart
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.turns import Turn, split
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.protocol.conversation import (
     ConversationListParams,
@@ -20,6 +20,7 @@ from jp_lsp.render.replay import StoredTurn, export_markdown, render_turns
 from jp_lsp.server import to_wire
 from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire
 from jp_lsp.server.session import Session
+from jp_lsp.server.turn_settings import TurnSettings
 from jp_lsp.server.wire_error import invalid_params, new_trace
 from jp_lsp.server.workplace import StoredConversation
 
@@ -54,50 +55,43 @@ async def render(session: Session, params: RenderParams) -> JsonObject:
         stored = await session.workplace.read(ConversationId(params.conversation))
     except Refusal as refusal:
         raise to_wire.query_error(refusal.error, draft=None, trace=new_trace()) from None
-    turns = [_with_overlay(turn, params.overlay) for turn in stored_turns(stored)]
-    turns = _chosen(turns, params.turns)
+    settings = TurnSettings(stored.stream, stored.settings, stored.resolve, params.config)
+    chosen = _chosen(split(stored.stream.entries), params.turns)
+    turns = [_with_overlay(_stored_turn(turn, settings), params.overlay) for turn in chosen]
+    notices = [to_wire.notice(notice) for notice in settings.notices]
     token = params.partial_result_token
     if token is None and not session.capabilities.chunks:
         text = export_markdown(turns, is_user_only=params.user_only)
-        return {"turns": len(turns), "seq": 0, "md": text, "notices": []}
-    chunks = render_turns(turns, is_user_only=params.user_only)
+        return {"turns": len(turns), "seq": 0, "md": text, "notices": notices}
+    chunks = render_turns(
+        turns,
+        is_user_only=params.user_only,
+        result_uri=lambda event: session.workplace.result_uri(stored.id, event),
+    )
     await _send(session, token, params.conversation, chunks)
-    return {"turns": len(turns), "seq": len(chunks), "notices": []}
+    return {"turns": len(turns), "seq": len(chunks), "notices": notices}
 
 
 def transcript_of(stored: StoredConversation) -> str:
     """Give a whole conversation as one Markdown text."""
-    return export_markdown(stored_turns(stored))
+    settings = TurnSettings(stored.stream, stored.settings, stored.resolve, "per_turn")
+    return export_markdown([_stored_turn(turn, settings) for turn in split(stored.stream.entries)])
 
 
-def stored_turns(stored: StoredConversation) -> list[StoredTurn]:
-    """Cut a stream into its turns, with how each is shown."""
-    now = time.time()
-    settings = stored.settings
+def _stored_turn(turn: Turn, by_turn: TurnSettings) -> StoredTurn:
+    """Give a turn with how it is shown."""
+    number = turn.index + 1
+    settings = by_turn.at(turn.start, number)
     labels = Labels(
         settings.user_name or Labels().user,
         settings.assistant_name or Labels().assistant,
         str(settings.model),
     )
-    return [
-        StoredTurn(
-            number, events, now - events[0].timestamp.nanoseconds / 1e9, None, settings.display, labels
-        )
-        for number, events in enumerate(_turns(stored.stream.events()), start=1)
-    ]
+    age = time.time() - turn.events[0].timestamp.nanoseconds / 1e9
+    return StoredTurn(number, turn.events, age, None, settings.display, labels)
 
 
-def _turns(events: Sequence[ConversationEvent]) -> list[list[ConversationEvent]]:
-    """A turn begins at each marker that does not stand first in an empty turn (conversation format 6.1)."""
-    turns: list[list[ConversationEvent]] = []
-    for event in events:
-        if not turns or isinstance(event.kind, TurnStart):
-            turns.append([])
-        turns[-1].append(event)
-    return turns
-
-
-def _chosen(turns: list[StoredTurn], wanted: TurnRange | None) -> list[StoredTurn]:
+def _chosen(turns: list[Turn], wanted: TurnRange | None) -> list[Turn]:
     if wanted is None:
         return turns
     if wanted.last is not None:

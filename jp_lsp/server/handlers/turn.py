@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
@@ -18,7 +18,7 @@ from jp_lsp.server.outbox import Outbox
 from jp_lsp.server.session import Session
 from jp_lsp.server.wire_error import invalid_params, new_trace
 from jp_lsp.turn.failure import QueryError
-from jp_lsp.turn.inputs import CancelRequested
+from jp_lsp.turn.inputs import CancelRequested, Pressed
 from jp_lsp.turn.listing import ActiveTurn
 
 _log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def query(session: Session, params: QueryParams) -> Awaitable[JsonObject]:
         token = params.work_done_token
     if token is None:
         token = f"jp-{secrets.token_hex(6)}"
-    outbox = Outbox(session, token, params.partial_result_token, is_stored=asked.persist)
+    outbox = Outbox(session, token, params.partial_result_token, is_stored=asked.is_stored)
     try:
         runner = session.host.start(token, asked, outbox)
     except Refusal as refusal:
@@ -54,7 +54,7 @@ async def _finish(
     session: Session, runner: QueryRunner, outbox: Outbox, work_done_token: int | str | None
 ) -> JsonObject:
     """Wait for the end of a query. A cancelled request stops the query and tells what was kept (4.4)."""
-    progress = asyncio.ensure_future(outbox.begin(work_done_token, lambda: runner.post(CancelRequested())))
+    progress = asyncio.ensure_future(outbox.begin(work_done_token, _cancel_button(session, runner)))
     finished = asyncio.ensure_future(runner.finished.wait())
     try:
         while not finished.done():
@@ -79,6 +79,18 @@ async def _finish(
             return to_wire.query_result(result, last_seq=outbox.last_seq)
 
 
+def _cancel_button(session: Session, runner: QueryRunner) -> Callable[[], None]:
+    """Give what the cancel button of the progress does: it stops the turn, or is a press like any other (4.2)."""
+    if session.workplace.interrupt_settings.progress_cancel == "press":
+        return lambda: _press(runner)
+    return lambda: runner.post(CancelRequested())
+
+
+def _press(runner: QueryRunner) -> None:
+    report = runner.press(Pressed())
+    _log.debug("the cancel button of the progress was a press: %s", report.handled)
+
+
 def query_as_command(session: Session, params: QueryParams) -> Awaitable[JsonObject]:
     """Run a query for a client that may know nothing of `jp/`: let it also see the answer.
 
@@ -91,7 +103,7 @@ def query_as_command(session: Session, params: QueryParams) -> Awaitable[JsonObj
 async def _finish_as_command(session: Session, running: Awaitable[JsonObject]) -> JsonObject:
     result = await running
     conversation = result.get("conversation")
-    if session.is_plain and isinstance(conversation, str):
+    if session.is_plain and isinstance(conversation, str) and "explanation" not in result:
         await _show_answer(session, ConversationId(conversation), str(result["text"]))
     return result
 

@@ -11,8 +11,6 @@ hears the newer one's first question is started again and spoken to in the older
 import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TypeVar, cast
 
@@ -23,9 +21,10 @@ from anyio.abc import TaskGroup
 from jp_lsp.ports.mcp import HttpServer, McpError, McpServerConfig, StdioServer
 from jp_lsp.toolsets.mcp.checksum import find_program
 from jp_lsp.toolsets.mcp.child import Child
-from jp_lsp.toolsets.mcp.elicitation import Ask, FormResult
+from jp_lsp.toolsets.mcp.elicitation import FormResult
 from jp_lsp.toolsets.mcp.session import Mode, Opening, Session, SessionError, SessionModule
 from jp_lsp.toolsets.mcp.tail import Tail
+from jp_lsp.toolsets.mcp.uses import CURRENT, Asker, Fill, Use, fill_for_user
 from jp_lsp.toolsets.orphan_guard import OrphanGuard
 
 _log = logging.getLogger(__name__)
@@ -42,17 +41,6 @@ _T = TypeVar("_T")
 
 class SessionGoneError(McpError):
     """The server no longer knows our session and did not look at the request: it may be sent again."""
-
-
-@dataclass(eq=False, slots=True)
-class _Use:
-    """Something that is asked of the server right now; `ask` puts the server's questions to its user."""
-
-    ask: Ask | None
-    over: anyio.Event = field(default_factory=anyio.Event)
-
-
-_CURRENT: ContextVar[_Use | None] = ContextVar("_CURRENT", default=None)
 
 
 class Connection:
@@ -90,7 +78,7 @@ class Connection:
         self._session: Session | None = None
         self._tasks: TaskGroup | None = None
         self._scope = anyio.CancelScope()
-        self._uses: list[_Use] = []
+        self._uses: list[Use] = []
         self._waiting = 0
 
     @property
@@ -131,14 +119,14 @@ class Connection:
         if self._session is None:
             raise await self._lost()
 
-    async def use(self, work: Callable[[Session], Awaitable[_T]], ask: Ask | None = None) -> _T:
+    async def use(self, work: Callable[[Session], Awaitable[_T]], asker: Asker | None = None) -> _T:
         """Have something done in the session.
 
         Cancelling returns at once; the server is told meanwhile, and a late answer is ignored.
 
         Args:
             work: what to do; it may be cancelled.
-            ask: puts questions that the server has meanwhile; without it they are declined.
+            asker: puts questions that the server has meanwhile; without it they are declined.
 
         Raises:
             SessionGoneError: the server did not look at it; another connection may be asked.
@@ -147,14 +135,14 @@ class Connection:
         session, tasks = self._session, self._tasks
         if session is None or tasks is None:
             raise await self._lost()
-        use = _Use(ask)
+        use = Use(asker)
         done: list[_T] = []
         failed: list[SessionError] = []
         scope = anyio.CancelScope()
         lines_before = self._tail.count
 
         async def do() -> None:
-            _CURRENT.set(use)
+            CURRENT.set(use)
             try:
                 with scope:
                     done.append(await work(session))
@@ -275,32 +263,8 @@ class Connection:
         if self._settled.is_set():
             self._closing.set()
 
-    async def _elicit(self, fill: Callable[[Ask], Awaitable[FormResult]]) -> FormResult:
-        use = self._asking_use()
-        if use is None or use.ask is None:
-            return "decline"
-        result: FormResult = "cancel"
-
-        async def withdraw_with_use() -> None:
-            await use.over.wait()
-            tasks.cancel_scope.cancel()
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(withdraw_with_use)
-            result = await fill(use.ask)
-            tasks.cancel_scope.cancel()
-        return result
-
-    def _asking_use(self) -> _Use | None:
-        """Find whose call a server's question belongs to.
-
-        The newer protocol and HTTP tell. Over standard output the older one does not, so there it is the
-        call that began last of those that can ask.
-        """
-        current = _CURRENT.get()
-        if current is not None and current in self._uses:
-            return current
-        return next((use for use in reversed(self._uses) if use.ask is not None), None)
+    async def _elicit(self, fill: Fill) -> FormResult:
+        return await fill_for_user(self._uses, fill)
 
     @property
     def _title(self) -> str:

@@ -1,7 +1,8 @@
 """Runs a call of a tool that an MCP server has (config-and-tools 5.5, query pipeline 3.10)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -68,7 +69,10 @@ class McpExecutor:
 
 
 class _Call:
-    """One call, with its time limit; the time that the user takes for an answer does not count."""
+    """One call, with its time limit; the time that the user takes for an answer does not count.
+
+    It is the `uses.Asker` of its own use.
+    """
 
     def __init__(
         self, run: ToolRun, name: str, observer: RunObserver, questions: LiveQuestions | None
@@ -78,7 +82,7 @@ class _Call:
         self._observer = observer
         self._questions = questions
         self._scope = anyio.CancelScope()
-        self._open_questions = 0
+        self._holds = 0
         self._seconds_left = math.inf
 
     async def make(self, connection: Connection) -> Succeeded | Failed:
@@ -89,7 +93,7 @@ class _Call:
         """
         timeout = self._run.tool.policy.timeout
         with anyio.move_on_after(timeout or None) as self._scope:
-            return await connection.use(self._call_tool, self._ask if self._questions else None)
+            return await connection.use(self._call_tool, self if self._questions else None)
         return Failed(f"Tool '{self._run.tool.name}' timed out after {timeout:g} s.")
 
     async def _call_tool(self, session: Session) -> Succeeded | Failed:
@@ -97,18 +101,24 @@ class _Call:
         assert isinstance(arguments, Mapping)
         return await session.call_tool(self._name, arguments, self._observer.progress)
 
-    async def _ask(self, question: ToolQuestion) -> Reply | NoReply:
-        assert self._questions is not None
-        if self._open_questions == 0:
+    @contextmanager
+    def hold_limit(self) -> Generator[None]:
+        """Stop the clock while a question is open that may be this call's."""
+        if self._holds == 0:
             self._seconds_left = self._scope.deadline - anyio.current_time()
             self._scope.deadline = math.inf
-        self._open_questions += 1
+        self._holds += 1
         try:
-            reply = await self._questions.ask(self._run, question)
+            yield
         finally:
-            self._open_questions -= 1
-            if self._open_questions == 0:
+            self._holds -= 1
+            if self._holds == 0:
                 self._scope.deadline = anyio.current_time() + self._seconds_left
+
+    async def ask(self, question: ToolQuestion) -> Reply | NoReply:
+        """Put a question of the server to the user."""
+        assert self._questions is not None
+        reply = await self._questions.ask(self._run, question)
         return Reply(_clean(reply.value)) if isinstance(reply, Reply) else reply
 
 

@@ -9,8 +9,9 @@ from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.ports.mcp import McpContent, McpResource, McpServerConfig
 from jp_lsp.tools.outcome import Failed, Succeeded
 from jp_lsp.toolsets.mcp.child import Child
-from jp_lsp.toolsets.mcp.elicitation import Ask, FormResult
+from jp_lsp.toolsets.mcp.elicitation import FormResult
 from jp_lsp.toolsets.mcp.tail import Tail
+from jp_lsp.toolsets.mcp.uses import Fill
 
 Mode: TypeAlias = Literal["auto", "legacy"]
 """Whether the newer protocol is tried first, or the handshake of the older one is spoken at once."""
@@ -87,7 +88,7 @@ class Opening:
     tail: Tail
     on_lost: Callable[[], None]
     on_expired: Callable[[], None]
-    elicit: Callable[[Callable[[Ask], Awaitable[FormResult]]], Awaitable[FormResult]]
+    elicit: Callable[[Fill], Awaitable[FormResult]]
 
 
 class SessionModule(Protocol):

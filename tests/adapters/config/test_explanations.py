@@ -162,3 +162,41 @@ def test_an_unknown_key_is_refused_with_a_near_one(world: Any, key: str, hint: s
     assert caught.value.error.code == "invalid_params"
     if hint:
         assert caught.value.error.message == f"`{key}`: unknown key{hint}"
+
+
+@pytest.mark.requirement("R285", "R223")
+def test_all_that_somebody_set_is_told_with_its_places(world: Any):
+    """The entries of a map one by one; what nobody set, and what is shadowed, is not there."""
+    world.user('assistant.name = "global"\n[[assistant.instructions]]\ntitle = "G"\n')
+    world.workspace(
+        'assistant.name = "workspace"\n[[assistant.instructions]]\ntitle = "W"\n'
+        '[conversation.tools.a]\nsource = "local"\n[conversation.tools.b]\nsource = "local"\n'
+    )
+    told = world.settings().origins(["conversation.tools.b.enable=true"], None)
+    assert [each.key for each in told] == [
+        "assistant.name",
+        "assistant.instructions",
+        "conversation.tools.a",
+        "conversation.tools.b",
+    ]
+    places = {each.key: [(place.layer, place.line) for place in each.places] for each in told}
+    assert places["assistant.name"] == [("workspace", 1)]
+    assert places["assistant.instructions"] == [("user_global", 2), ("workspace", 2)]
+    assert places["conversation.tools.b"] == [("workspace", 6), ("request", None)]
+
+
+@pytest.mark.requirement("R285")
+def test_they_are_the_places_of_the_long_explanation(world: Any):
+    """Leaving out what other keys need nothing of changes no answer."""
+    world.user('assistant.instructions = ["G"]\nuser.name = "u"')
+    world.workspace(
+        'extends = ["base.toml"]\n[assistant.model]\nid = "quick"\n[providers.llm.aliases]\nquick = "a/b"\n'
+    )
+    world.workspace('assistant.instructions = ["B"]', ".jp/base.toml")
+    overrides = ["assistant.instructions.0.title=T", "user.name=x"]
+    settings = world.settings()
+    for told in settings.origins(overrides, None):
+        whole = settings.explain(told.key, overrides)
+        heard = [each for each in whole.contributions if each.state in {"wins", "adds"}]
+        assert told.value == whole.value
+        assert [place.name for place in told.places] == [each.origin.name for each in heard]

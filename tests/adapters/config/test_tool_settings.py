@@ -289,6 +289,21 @@ def test_describe_tools_joins_where_there_is_something_to_describe(world: Any):
     assert not found.display.tool_style("a").is_hidden
 
 
+@pytest.mark.requirement("R276")
+@pytest.mark.parametrize(
+    ("config", "spoken"),
+    [
+        ("", "message"),
+        ("[conversation.tools.tell_user]\nenable = true\nstyle.hidden = true\n", "message"),
+        ('[conversation.tools.tell_user]\nsource = "builtin"\n', "message"),
+        ('[conversation.tools.tell_user]\nsource = "local"\ncommand = "notify"\n', None),
+    ],
+    ids=["not configured", "hidden", "named", "a command of the user's own"],
+)
+def test_the_built_in_tool_that_tells_speaks_whatever_its_style(world: Any, config: str, spoken: str | None):
+    assert resolved(world, config).display.tool_style("tell_user").spoken == spoken
+
+
 def test_describe_tools_is_on_whatever_is_said_of_all_tools(world: Any):
     text = f"[conversation.tools.'*']\nenable = 'explicit'\nrun = 'skip'\n[conversation.tools.a]\n{LOCAL}enable = true\n"
     found = resolved(world, text)

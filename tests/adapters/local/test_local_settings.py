@@ -25,7 +25,6 @@ from jp_lsp.providers.local.release import (
     release_for,
 )
 from jp_lsp.providers.local.settings import (
-    NO_MODEL_MESSAGE,
     SMALL_MODEL_NOTICE,
     LocalModelSettings,
     check_settings,
@@ -222,13 +221,8 @@ def test_a_model_of_the_users_own_still_needs_the_runtime(tmp_path: Path) -> Non
     check_settings(LocalModelSettings(tmp_path, own))
 
 
-def test_what_users_are_told_is_honest_and_names_both_ways() -> None:
+def test_what_users_are_told_is_honest() -> None:
     assert SMALL_MODEL_NOTICE == (
         "This answer comes from SmolLM2 135M, a very small model that runs on your own computer: it shows how "
         "everything works, but it is often wrong and cannot use tools; choose a larger model for real work."
-    )
-    assert NO_MODEL_MESSAGE == (
-        "No model is set up. Run `jp-lsp local install` for a small built-in model that needs no key and works "
-        "offline (about 127 MB), or set a vendor's API key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY, and "
-        "choose its model with `assistant.model.id`."
     )

@@ -74,7 +74,7 @@ class Editor:
         self.documents.append(OpenDocument(path.as_uri(), str(path), "python", 7, state, text, loaded))
 
     async def call(self, tool: str, **arguments: Any) -> ToolOutcome:
-        executor = BuiltinExecutor(lambda run: (), lambda run, message: None, self)
+        executor = BuiltinExecutor(lambda run: (), self)
         spec = ToolSpec(BUILTIN_TOOLS[tool].definition, BuiltinSource(tool))
         run = ToolRun(CallId("c"), spec, arguments, {}, ConversationId("jp-c1"), "abcde", str(self.root))
         return await executor.run(run, Silent())

@@ -161,7 +161,7 @@ class Observer:
 class User:
     """Answers questions by id, in order; `None` is a question that stays open."""
 
-    def __init__(self, **answers: Reply | NoReply | list[Reply | NoReply] | None) -> None:
+    def __init__(self, **answers: Reply | NoReply | list[Reply | NoReply | None] | None) -> None:
         self.asked: list[ToolQuestion] = []
         self.runs: list[CallId] = []
         self.is_asked = anyio.Event()

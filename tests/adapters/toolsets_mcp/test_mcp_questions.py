@@ -296,6 +296,31 @@ async def test_with_several_calls_the_one_that_began_last_is_asked() -> None:
             tasks.cancel_scope.cancel()
 
 
+async def test_a_question_outlives_a_call_that_it_cannot_have_been_of() -> None:
+    """The older protocol does not say which of the running calls asks; one that has ended does not."""
+    async with watched_pool() as (watching, servers):
+        user = User(who=[None, Reply("x")], where=Reply("y"))
+        form = form_of("Who?", who={"type": "string"}, where={"type": "string"})
+        executor = McpExecutor(servers, {"notes": watching.server(form=form)}, user)
+        outcomes: dict[str, Succeeded | Failed] = {}
+
+        async def run(tool: str, call: str) -> None:
+            outcomes[call] = await executor.run(run_of(tool, call=call), Observer())
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, "hold_and_ask", "first")
+            process = await watching.next_process()
+            await process.wait_for("tools/call")
+            async with anyio.create_task_group() as second:
+                second.start_soon(run, "never", "second")
+                await process.wait_for("tools/call")
+                process.go_on()
+                await user.is_asked.wait()
+                second.cancel_scope.cancel()
+        assert user.runs == ["second", "first", "first"]
+        assert json.loads(outcomes["first"].content)["content"] == {"who": "x", "where": "y"}
+
+
 async def test_the_newer_protocol_tells_which_call_asks() -> None:
     async with watched_pool() as (watching, servers):
         user = User(name=Reply("x"))

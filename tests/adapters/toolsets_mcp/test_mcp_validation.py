@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jp_lsp.toolsets.mcp.validation import MAX_PROBLEMS, find_problems
+from jp_lsp.tools.json_schema import MAX_PROBLEMS
+from jp_lsp.toolsets.mcp.validation import find_problems
 
 NESTED = {
     "properties": {"list": {"type": "array", "items": {"properties": {"x": {"type": "integer"}}}}},

@@ -226,6 +226,48 @@ class TestUnsaved:
         await held.release()
 
 
+class TestForking:
+    async def test_a_copy_goes_its_own_way(self, bench: Bench) -> None:
+        held = await make(bench, release=False)
+        held.set_title("Old title")
+        await held.save()
+        bench.clock.advance(60)
+        copy = await bench.again().fork(ID, keep_turns=None, persist=True)
+        assert (copy.is_new, copy.title, copy.stream.base_config) == (True, "Old title", BASE)
+        assert await bench.again().find(copy.id) is False
+        say(copy.stream, "only there")
+        await copy.save()
+        await copy.release()
+        assert copy.is_new is False
+        assert lines((await bench.again().copy(ID)).stream.events()) == ["turn", "user: hi"]
+        theirs = (await bench.again().copy(copy.id)).stream
+        assert lines(theirs.events()) == ["turn", "user: hi", "message: only there"]
+        assert await bench.again().last() == copy.id
+        await held.release()
+
+    async def test_a_copy_can_be_taken_back(self, bench: Bench) -> None:
+        await make(bench)
+        copy = await bench.store.fork(ID, keep_turns=0, persist=True)
+        assert len(copy.stream) == 0
+        await copy.save()
+        await copy.discard()
+        await copy.release()
+        assert (await bench.again().find(copy.id), await bench.again().find(ID)) == (False, True)
+
+    async def test_a_copy_that_is_not_kept(self, bench: Bench) -> None:
+        await make(bench)
+        copy = await bench.store.fork(ID, keep_turns=None, persist=False)
+        copy.set_expiry(at(9))
+        await copy.save()
+        await copy.release()
+        assert copy.id != ID
+        assert await bench.again().find(copy.id) is False
+
+    async def test_what_is_not_there_cannot_be_copied(self, bench: Bench) -> None:
+        with pytest.raises(Refusal, match="no conversation"):
+            await bench.store.fork(ID, keep_turns=None, persist=True)
+
+
 class TestSaving:
     @pytest.mark.requirement("R290", "R5")
     async def test_what_is_saved_is_the_stream_at_the_moment_of_the_call(self, bench: Bench) -> None:
@@ -324,3 +366,30 @@ class TestFailingSaves:
         await conversation.save()
         assert store.save_count == 3
         assert lines((await store.copy(conversation.id)).stream.events())[-1] == "message: ho"
+
+
+async def test_a_suggested_title_counts_while_the_present_one_is_the_expected_one(bench: Bench) -> None:
+    conversation = await make(bench, release=False)
+    conversation.suggest_title("First", None)
+    assert conversation.title == "First"
+    await conversation.save()
+    conversation.suggest_title("Late", None)
+    assert conversation.title == "First"
+    conversation.suggest_title("Second", "First")
+    conversation.set_title("Mine")
+    await conversation.save()
+    await conversation.release()
+    again = await reopened(bench.again(), ID)
+    assert again.title == "Mine"
+    assert again.last_activated_at == conversation.last_activated_at
+    await again.release()
+
+
+async def test_a_title_alone_is_saved_and_is_no_activation(bench: Bench) -> None:
+    first = await make(bench)
+    bench.clock.advance(60)
+    second = await reopened(bench.store, ID)
+    second.suggest_title("Found later", None)
+    await second.save()
+    assert (second.title, second.last_activated_at) == ("Found later", first.last_activated_at)
+    await second.release()

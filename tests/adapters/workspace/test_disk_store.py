@@ -291,6 +291,23 @@ class TestTitles:
         await again.save()
         assert [path.name for path in (place.silo / "conversations").iterdir()] == [NAME]
 
+    @pytest.mark.requirement("F24")
+    async def test_a_suggested_title_gives_way_to_one_that_somebody_wrote_meanwhile(
+        self, place: Place
+    ) -> None:
+        conversation = await created(place.store())
+        ask(conversation.stream)
+        await conversation.save()
+        conversation.suggest_title("Theirs", None)
+        for root in (place.storage, place.silo):
+            path = root / "conversations" / NAME / "metadata.json"
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            path.write_text(json.dumps({"title": "Mine", **fields}), encoding="utf-8")
+        await conversation.save()
+        assert conversation.title == "Mine"
+        (folder,) = (place.silo / "conversations").iterdir()
+        assert folder.name == f"{NAME}-mine"
+
     async def test_of_two_folders_the_newest_is_read_and_the_other_set_aside(
         self, place: Place, caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -540,15 +557,35 @@ class TestDrafts:
         await conversation.keep_draft("first")
         await conversation.keep_draft("é\ud800")
         draft = place.silo / "conversations" / NAME / "QUERY_MESSAGE.md"
-        assert draft.read_text(encoding="utf-8") == "é?"
+        assert draft.read_text(encoding="utf-8") == "first\n\né?"
         assert conversation_tree(place.storage) == ALL_FILES
-        assert await store.draft(ID) == "é?"
+        assert await store.draft(ID) == "first\n\né?"
         say(conversation.stream)
         await conversation.save()
         assert draft.is_file()
         await conversation.clear_draft()
         await conversation.clear_draft()
         assert await store.draft(ID) is None
+
+    @pytest.mark.requirement("R344")
+    @pytest.mark.parametrize(
+        ("texts", "kept"),
+        [
+            (["one", "two"], "one\n\ntwo"),
+            (["one", "one"], "one"),
+            (["one", "one and more"], "one and more"),
+            (["one and more", "one"], "one and more"),
+            (["one\n\n", "two\n"], "one\n\ntwo\n"),
+            ([" \n", "two"], "two"),
+            (["\ud800", "\ud800"], "?"),
+        ],
+    )
+    async def test_no_draft_pushes_another_out(self, place: Place, texts: list[str], kept: str) -> None:
+        store = place.store()
+        conversation = await created(store)
+        for text in texts:
+            await conversation.keep_draft(text)
+        assert await store.draft(ID) == kept
 
     async def test_without_files_of_its_own_a_folder_would_look_broken(self, place: Place) -> None:
         store = place.store()

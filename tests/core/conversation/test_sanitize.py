@@ -53,27 +53,27 @@ def check(entries: list[Raw], expected: list[str]) -> ConversationStream:
         ([turn(), message("x")], ["turn", "message: x"]),
         # 2: responses to nothing
         ([turn(), user("a"), result("c"), message("x")], ["turn", "user: a", "message: x"]),
-        ([turn(), user("a"), result("c"), call("c")], ["turn", "user: a", "result c: ", "call c: read {}"]),
+        ([turn(), user("a"), result("c"), call("c")], ["turn", "user: a", "result c: ", "call c: read({})"]),
         # 3: calls without response, each with its own
         (
             [turn(), user("a"), call("c", 5), message("x")],
-            ["turn", "user: a", "call c: read {}", f"error c: {INTERRUPTED}", "message: x"],
+            ["turn", "user: a", "call c: read({})", f"error c: {INTERRUPTED}", "message: x"],
         ),
         (
             [turn(), user("a"), call("c"), call("d"), result("d", "ok")],
             [
                 "turn",
                 "user: a",
-                "call c: read {}",
+                "call c: read({})",
                 f"error c: {INTERRUPTED}",
-                "call d: read {}",
+                "call d: read({})",
                 "result d: ok",
             ],
         ),
         # 3 tests sets and does not count: one response is enough for an id
         (
             [turn(), user("a"), call("c"), result("c", "1"), call("c")],
-            ["turn", "user: a", "call c: read {}", "result c: 1", "call c: read {}"],
+            ["turn", "user: a", "call c: read({})", "result c: 1", "call c: read({})"],
         ),
         # 4 and 5: inquiries without their other half, within a turn
         ([turn(), user("a"), answer("q")], ["turn", "user: a"]),

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jp_lsp.conversation.event import ToolCallRequest, ToolCallResponse
+from jp_lsp.conversation.event import (
+    ChatRequest,
+    ConversationEvent,
+    MessageResponse,
+    ToolCallRequest,
+    ToolCallResponse,
+)
 from jp_lsp.conversation.interruption import NOTE
 from jp_lsp.conversation.sanitize import INTERRUPTED, sanitize
 from jp_lsp.conversation.section import TOOL_USAGE, Section, render
@@ -38,6 +44,26 @@ def thread_of(*entries: Raw, base: Raw | None = None, hint: str | None = None) -
 
 def seen(*entries: Raw, hint: str | None = None) -> list[str]:
     return lines([item.event for item in thread_of(*entries, hint=hint).events])
+
+
+def test_what_is_appended_stands_at_the_end_and_is_not_stored() -> None:
+    stream = stream_of(
+        turn(), user("hi", schema={"type": "object"}), base={"assistant": {"model": {"id": "test/big"}}}
+    )
+    before = stream.events_text()
+    appended = [
+        ConversationEvent(at(9), MessageResponse("{")),
+        ConversationEvent(at(9), ChatRequest("Not that.")),
+    ]
+    thread = build_thread(stream, appended=appended, hint="Please.")
+    assert lines([item.event for item in thread.events]) == [
+        "user: hi",
+        "message: {",
+        "user: Not that.\n\nPlease.",
+    ]
+    assert [item.provider for item in thread.events] == ["test"] * 3
+    assert thread.schema == {"type": "object"}
+    assert stream.events_text() == before
 
 
 @pytest.mark.requirement("R44", "R224")
@@ -77,7 +103,7 @@ def test_the_copy_is_repaired_and_projected() -> None:
     ]
     assert seen(*entries) == [
         "user: u0",
-        "call c: read {}",
+        "call c: read({})",
         f"error c: {INTERRUPTED}",
         f"user: {NOTE}\n\nu1",
         f"user: {NOTE}\n\nu2",
@@ -137,7 +163,7 @@ class TestPairing:
         ],
     )
     def test_within_a_turn(self, entries: list[Raw], expected: list[str]) -> None:
-        found = [line.removesuffix(": read {}") for line in seen(turn(), user("u"), *entries)]
+        found = [line.removesuffix(": read({})") for line in seen(turn(), user("u"), *entries)]
         assert found == ["user: u", *expected]
 
     def test_a_repaired_call_does_not_split_its_cycle(self) -> None:
@@ -148,8 +174,8 @@ class TestPairing:
         shown = lines([item.event for item in build_thread(stream).events])
         assert shown[1:-1] == [
             "reasoning: r",
-            "call a: read {}",
-            "call b: read {}",
+            "call a: read({})",
+            "call b: read({})",
             f"error a: {INTERRUPTED}",
             "result b: 2",
         ]
@@ -158,10 +184,10 @@ class TestPairing:
         entries = [turn(), user("u"), call("a"), turn(), user("v"), call("a"), result("a", "2"), message("m")]
         assert seen(*entries) == [
             "user: u",
-            "call a: read {}",
+            "call a: read({})",
             f"error a: {INTERRUPTED}",
             f"user: {NOTE}\n\nv",
-            "call a: read {}",
+            "call a: read({})",
             "result a: 2",
             "message: m",
         ]
@@ -198,7 +224,7 @@ class TestHint:
             "user: u",
             "message: m",
             "user: v\n\nAnswer.",
-            "call a: read {}",
+            "call a: read({})",
             "result a: ",
         ]
 

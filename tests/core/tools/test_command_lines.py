@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jp_lsp.tools.command_line import command_line, find_cut_word, split_command
+from jp_lsp.tools.command_line import command_line, describe_cut_word, split_command
 from jp_lsp.tools.spec import Command
 
 
@@ -42,13 +42,19 @@ def test_the_program_of_a_shell_stands_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "word"),
+    ("words", "word"),
     [
-        (("{{tool}}", "{% if a %}b{% endif %}"), None),
-        (("{{", "tool", "}}"), "{{"),
-        (("a{%",), "a{%"),
-        (("a}}",), "a}}"),
+        (("run", "{{tool}}", "{% if a %}b{% endif %}"), None),
+        (("just", "serve-tools", "{{context}}", "{{tool}}"), None),
+        (("tool", "{{ tool.name }} in one word"), None),
+        (("run", "{{", "tool", "}}"), "{{"),
+        (("just", "{{tool.arguments.m", "|", "default()}}"), "{{tool.arguments.m"),
+        (("run", "a{%"), "a{%"),
+        (("run", "a}}"), "a}}"),
+        (("{{tool", "}}"), "{{tool"),
     ],
 )
-def test_a_cut_expression_is_found(arguments: tuple[str, ...], word: str | None):
-    assert find_cut_word(Command("run", arguments)) == word
+def test_a_cut_expression_is_found(words: tuple[str, ...], word: str | None):
+    problem = describe_cut_word(Command(words[0], words[1:]))
+    assert (problem is None) == (word is None)
+    assert problem is None or problem.startswith(f"the word `{word}` is half an expression")

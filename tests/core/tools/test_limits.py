@@ -53,6 +53,15 @@ def test_what_was_lost_before_counts() -> None:
     assert note_omitted("whole", 0) == "whole"
 
 
+def test_the_note_says_where_more_is() -> None:
+    text = limit_text("x" * 1000, 100, "/results/grün.txt")
+    assert text.endswith("\n[cut here: 973 more bytes were left out; more is in /results/grün.txt]")
+    assert size(text) == 99
+    again = limit_text(text, 90)
+    assert again.endswith("\n[cut here: 983 more bytes were left out; more is in /results/grün.txt]")
+    assert size(again) == 89
+
+
 def test_below_the_size_of_the_note_it_stands_alone() -> None:
     assert limit_text("x" * 100, 5) == "\n[cut here: 100 more bytes were left out]"
 

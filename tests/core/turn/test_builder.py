@@ -8,7 +8,8 @@ from jp_lsp.conversation.event import ConversationEvent, MessageResponse, Reason
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.turn.builder import EventBuilder
 from jp_lsp.turn.stream_event import Flush, Part, TextPart, ToolCallArguments, ToolCallStart
-from tests.support.turns import message, reasoning, structured, summary, tool_call
+from tests.support.streams import lines, summary
+from tests.support.turns import message, reasoning, structured, tool_call
 
 AT = Timestamp(5)
 
@@ -108,7 +109,7 @@ VECTORS = {
 @pytest.mark.parametrize("case", VECTORS)
 def test_vectors(case: str) -> None:
     items, expected = VECTORS[case]
-    assert [summary(event) for event in build(*items)] == expected
+    assert lines(build(*items)) == expected
 
 
 @pytest.mark.requirement("R29", "R79", "R243")
@@ -162,7 +163,7 @@ def test_peek_shows_open_texts_without_taking_them() -> None:
         builder.accept(part)
     assert builder.peek_partials() == [ReasoningResponse("a"), MessageResponse("b")]
     assert builder.incomplete_tool_calls() == ["t"]
-    assert [summary(event) for event in builder.commit_partial(AT)] == ["reasoning: a", "message: b"]
+    assert lines(builder.commit_partial(AT)) == ["reasoning: a", "message: b"]
     assert builder.commit_partial(AT) == []
 
 
@@ -174,7 +175,7 @@ def test_partial_commit_releases_held_events_in_order() -> None:
             assert builder.flush(item.index, {}, AT) == []
         else:
             builder.accept(item)
-    assert [summary(event) for event in builder.commit_partial(AT)] == [
+    assert lines(builder.commit_partial(AT)) == [
         "reasoning: thinking",
         "call c: t({})",
     ]
@@ -182,9 +183,7 @@ def test_partial_commit_releases_held_events_in_order() -> None:
 
 def test_made_up_ids_avoid_those_of_the_conversation() -> None:
     builder = EventBuilder(lambda: {"t_0", "t_0_2"})
-    assert [summary(event) for event in build(*tool_call(0, "", "t"), builder=builder)] == [
-        "call t_0_3: t({})"
-    ]
+    assert lines(build(*tool_call(0, "", "t"), builder=builder)) == ["call t_0_3: t({})"]
 
 
 def test_clear_forgets_everything() -> None:

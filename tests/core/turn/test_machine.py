@@ -7,6 +7,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from jp_lsp.conversation.event import ChatRequest, ToolCallRequest, ToolCallResponse
 from jp_lsp.conversation.ids import CallId
+from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.sanitize import sanitize
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
@@ -37,7 +38,8 @@ from jp_lsp.turn.stream_event import (
     Usage,
 )
 from tests.support.calls import asks, spec
-from tests.support.turns import CONVERSATION, message, reasoning, structured, summary
+from tests.support.streams import summary
+from tests.support.turns import CONVERSATION, message, reasoning, structured
 
 indices = st.integers(0, 4)
 texts = st.text(alphabet='ab \n`{}[]"', max_size=6)
@@ -82,6 +84,8 @@ turn_options = st.builds(
 )
 
 
+schemas = st.sampled_from([None, None, {"type": "object"}, {"items": {}}])
+
 TOOLS = {
     "look": spec("look", run_mode="unattended", result_mode="ask"),
     "run": spec("run", detached_run="auto"),
@@ -105,6 +109,7 @@ class Turn(RuleBasedStateMachine):
     def begin(self) -> None:
         self.core = TurnCoordinator("t")
         self.options = TurnOptions()
+        self.schema: JsonObject | None = None
         self.before = [summary(event) for event in self.stream.events()]
         self.recorded: list[tuple[happen.Input, happen.Instant]] = []
         self.log: list[Action] = []
@@ -160,15 +165,15 @@ class Turn(RuleBasedStateMachine):
         self.feed(happen.Start("hi"))
 
     @precondition(lambda self: self.core.phase is Phase.PREPARING)
-    @rule(options=turn_options, is_new=st.booleans(), delta=st.booleans())
-    def is_prepared(self, options: TurnOptions, is_new: bool, delta: bool) -> None:
-        self.options = options
+    @rule(options=turn_options, is_new=st.booleans(), delta=st.booleans(), schema=schemas)
+    def is_prepared(self, options: TurnOptions, is_new: bool, delta: bool, schema: JsonObject | None) -> None:
+        self.options, self.schema = options, schema
         change = {"x": 1} if delta else None
         is_new = is_new and not self.before
         prepared = happen.PreparedTurn(
             CONVERSATION,
             self.stream,
-            ChatRequest("hi"),
+            ChatRequest("hi", schema),
             options,
             is_new=is_new,
             config_delta=change,
@@ -342,6 +347,9 @@ class Turn(RuleBasedStateMachine):
         assert calls == responses or (was_left and calls > responses), "each call has exactly one response"
         if was_left:
             sanitize(self.stream)
+        if isinstance(finish, actions.Finish) and finish.result.outcome is Outcome.COMPLETED:
+            has_schema = self.schema is not None and len(finish.result.turns) == 1
+            assert (finish.result.structured is not None) == has_schema, "a schema brings a value"
         if isinstance(finish, actions.Finish) and finish.result.outcome is Outcome.ABORTED:
             summaries = finish.result.turns
             if len(summaries) == 1 and summaries[0].cycles <= 1:

@@ -117,7 +117,7 @@ def test_the_tool_menu_respond_tells_the_model_within_the_turn() -> None:
 @pytest.mark.requirement("R143")
 def test_respond_without_words_uses_the_canned_text() -> None:
     desk = executing().press().choose("respond").choose(text=" ")
-    assert desk.stored[-1].startswith("result c2: The user rejected this tool call")
+    assert desk.stored[-1].startswith("result c2: This tool request was intentionally rejected")
     assert len(desk.requests) == 2
 
 
@@ -229,7 +229,7 @@ def test_what_waits_for_the_user_stays_open_when_the_server_ends(end: ShutdownRe
     desk.says(
         reasoning("hm"), Flush(0), *tool_call(1, "c1", "look"), *tool_call(2, "c2", "see"), done()
     ).feed(end)
-    assert desk.stored[-1].startswith("result c1: The user rejected")
+    assert desk.stored[-1].startswith("result c1: This tool request was intentionally rejected")
     assert desk.core.open_decisions == {}
     assert CancelPass(CallId("c1")) in desk.log
     assert not any(

@@ -84,7 +84,7 @@
 --- What a client can do. A client that says nothing still gets the whole job by standard messages.
 ---@class jp.ClientCapabilities
 ---@field prompt? jp.PromptCapability It answers `jp/prompt`. Questions of other kinds are put by standard messages.
----@field interruptMenu? boolean It has a menu of its own and sends `jp/interrupt` with an action, and with the text where one belongs. Default: `false`.
+---@field interruptMenu? boolean It has a menu of its own and sends `jp/interrupt` with an action, and with the text where one belongs. A text that is asked for by a `prompt_open` chunk, of a kind that `prompt` does not list, it collects by itself and answers with `jp/answer`; secrets excepted. Default: `false`.
 ---@field chunks? boolean It wants the chunks of a query without `partialResultToken` as `jp/chunk`. Default: `false`.
 ---@field openDocument? boolean It may be asked to open a file or a conversation by `window/showDocument`. Default: `false`.
 ---@field maxActions? integer How many buttons it can show at once in a `window/showMessageRequest`.
@@ -136,6 +136,11 @@
 ---@field title? string
 ---@field lastActivatedAt string RFC 3339, UTC.
 
+--- A tool that was asked for and is not offered.
+---@class jp.DroppedTool
+---@field name string
+---@field reason string
+
 --- What went wrong.
 ---@alias jp.ErrorCode
 ---| "conversation_busy"
@@ -166,6 +171,35 @@
 ---@field trace string An id that stands beside the error in the server's log.
 ---@field draft? string The text of the query, so that nothing typed is lost.
 
+--- Something that is shown to the model beside the query.
+---@class jp.ExplainedAttachment
+---@field source string
+---@field title? string
+---@field mediaType? string
+---@field size integer
+
+--- What is asked, and of whom.
+---@class jp.ExplainedRequest
+---@field model string
+---@field text string
+---@field jsonSchema? string
+---@field toolChoice "auto"|"none"|"required"|jp.NamedTool
+---@field earlierEvents integer
+
+--- A piece of system text behind the system prompt.
+---@class jp.ExplainedSection
+---@field content string
+---@field tag? string
+---@field title? string
+
+--- A tool that is offered to the model.
+---@class jp.ExplainedTool
+---@field name string
+---@field source jp.ToolSource
+---@field server? string
+---@field description? string
+---@field parameters any
+
 --- Why a turn ended as `failed`.
 ---@class jp.Failure
 ---@field class jp.FailureClass
@@ -176,6 +210,8 @@
 ---@field chain string[] From what was tried to the cause, in the vendor's own words.
 
 --- What kind of trouble a model's vendor, or the way to it, made.
+---
+--- With `missing_structured_data` there was none, but the answer came without the value that was asked for.
 ---@alias jp.FailureClass
 ---| "timeout"
 ---| "connect"
@@ -188,6 +224,7 @@
 ---| "unknown_model"
 ---| "context_length"
 ---| "malformed"
+---| "missing_structured_data"
 ---| "other"
 
 --- The conversation to copy before the query, and how much of it.
@@ -380,9 +417,23 @@
 ---@field callId? string The tool call that the question is about, so that it can be shown beside it.
 
 --- The answer: a button, a text, or both. A dismissed prompt is answered with `null` instead.
+---
+--- A prompt for a `text` that is cancelled may be answered with what was written so far: it becomes a draft.
 ---@class jp.PromptResult
 ---@field action? string The id of the chosen button.
 ---@field text? string
+
+--- What a query would send. Nothing was sent and nothing was stored.
+---@class jp.QueryExplanation
+---@field schemaVersion 1
+---@field systemPrompt? string
+---@field sections jp.ExplainedSection[]
+---@field tools jp.ExplainedTool[]
+---@field droppedTools jp.DroppedTool[]
+---@field attachments jp.ExplainedAttachment[]
+---@field request jp.ExplainedRequest
+---@field origins jp.SettingOrigin[]
+---@field effects string[] What was done to find all this out, such as servers that were started, in sentences.
 
 --- What to ask, where, and how.
 ---@class jp.QueryParams
@@ -390,17 +441,18 @@
 ---@field content? jp.Content[] More of the query: texts, each a paragraph of its own after `text`, and things to attach.
 ---@field conversation? jp.ConversationSelector Where to ask: when left out, where this client asked last, else the default, else `last`.
 ---@field fork? jp.Fork Ask in a copy of another conversation.
----@field replay? integer Take the conversation back to before this turn and ask its query again, or `text` in its place.
+---@field replay? integer Take the conversation back to before this turn and ask its query again, or `text` in its place. With `fork` that happens in the copy.
 ---@field resume? boolean Go on with a turn that was cut off: run the calls that wait, then ask the model again. Default: `false`.
 ---@field config? string[] Settings for this query, each an expression such as `assistant.model.id=anthropic/claude-sonnet-4-5`.
----@field attachments? string[] URIs of things to show the model.
+---@field attachments? string[] What to show the model, now and later in the conversation. URIs of files, open documents, web pages or commands such as `cmd:git diff`; paths and patterns in the workspace; ids of conversations. `!` in front of a path leaves it out.
+---@field tools? jp.ToolSwitch[] Tools to switch on or off, one after the other; it lasts in the conversation like other settings.
 ---@field toolChoice? "auto"|"none"|"required"|jp.NamedTool Whether the first response may, must not or must call tools, or the one that it must call.
 ---@field schema? string A JSON schema, as JSON text: the answer becomes a value that fits it.
 ---@field title? string The title of the conversation; an empty one asks for no title to be made.
 ---@field persist? boolean False works on a copy that is thrown away. Default: `true`.
 ---@field interactive? boolean False asks the user nothing; what would need an answer is decided by the settings. Default: `true`.
----@field explain? boolean Prepare only, and tell what would be sent. Default: `false`.
----@field expires? string Remove the conversation when it is older than this, such as `2h 30m`, and is not in use.
+---@field explain? boolean Prepare only, and tell in `explanation` what would be sent; no model is asked and nothing is stored. Default: `false`.
+---@field expires? string Remove the conversation after this time, such as `2h 30m`, at a start of the server that finds it not in use. The time begins with a new conversation, else with this query.
 ---@field queue? boolean Wait while another query runs in the same conversation, instead of being refused. Default: `false`.
 ---@field workDoneToken? jp.ProgressToken The phase of the turn arrives as `$/progress` on this token; it can be cancelled.
 ---@field partialResultToken? jp.ProgressToken The chunks arrive as `$/progress` on this token, which also names the turn.
@@ -420,6 +472,7 @@
 ---@field notices jp.Notice[]
 ---@field persisted boolean Whether everything is on disk.
 ---@field recoveryUri? string A copy of the conversation that was saved elsewhere because its own place refused it.
+---@field explanation? jp.QueryExplanation What the query would send, when it asked with `explain` for nothing else.
 ---@field lastSeq integer The number of the last chunk; 0 when none was sent.
 
 --- How much of a model's reasoning is shown.
@@ -527,6 +580,18 @@
 ---@class jp.ServerCapabilities
 ---@field version integer The version of this protocol.
 ---@field methods string[] The methods that it answers and sends.
+
+--- A setting that somebody made; those that nobody made have their defaults and are not listed.
+---@class jp.SettingOrigin
+---@field key string
+---@field value? any
+---@field places jp.SettingPlace[]
+
+--- Where a setting was made.
+---@class jp.SettingPlace
+---@field layer string
+---@field name string
+---@field line? integer
 
 --- Where the turn stands.
 ---@class jp.StatusChunk
@@ -650,6 +715,11 @@
 ---| "local"
 ---| "mcp"
 ---| "builtin"
+
+--- Switches one tool on or off; without a name, all tools that need not be named for it.
+---@class jp.ToolSwitch
+---@field enable boolean
+---@field name? string
 
 --- A turn begins.
 ---@class jp.TurnBeginChunk

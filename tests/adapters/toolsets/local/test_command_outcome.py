@@ -16,7 +16,7 @@ ERROR = '{"type": "error", "message": "no", "trace": ["a", "ü"], "transient": %
 
 
 def outcome(end: Exited) -> ToolOutcome:
-    return to_outcome(read_result(end), "grep")
+    return to_outcome(read_result(end, 2_000_000), "grep")
 
 
 def failure(stdout: str, stderr: str = "") -> Failed:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 
 import anyio
@@ -9,6 +10,7 @@ import pytest
 
 from jp_lsp.conversation.ids import CallId, ConversationId
 from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.ports.process import STDOUT_LIMIT
 from jp_lsp.ports.toolset import ToolRun
 from jp_lsp.tools.definition import ToolDefinition
 from jp_lsp.tools.limits import limit_text
@@ -43,7 +45,7 @@ class Runner:
 
     def __init__(self, processes: SystemProcesses, root: Path) -> None:
         self.results = root / "results"
-        self._executor = LocalExecutor(processes, lambda run: str(self.results))
+        self._executor = LocalExecutor(processes)
         self._root = root
 
     def _run_of(
@@ -51,7 +53,8 @@ class Runner:
     ) -> ToolRun:
         tool = ToolSpec(ToolDefinition("t", {}), LocalSource("t", command), policy)
         conversation = ConversationId("17000000000")
-        return ToolRun(CallId("c"), tool, arguments, answers, conversation, "w", str(self._root))
+        root, results = str(self._root), str(self.results)
+        return ToolRun(CallId("c"), tool, arguments, answers, conversation, "w", root, results)
 
     async def run(
         self, command: Command, path: str = "a.txt", timeout: float = 0.0, **answers: JsonValue
@@ -109,12 +112,62 @@ async def test_50_megabytes(runner: Runner) -> None:
     """Bounded text for the model that tells of all of it, and all of it in a file."""
     outcome = await runner.run(Command("head", ("-c", "50000000", "/dev/zero")))
     assert isinstance(outcome, Succeeded)
-    given = limit_text(outcome.content, 262_144)
-    assert len(given) <= 262_144
-    head, _, note = given.rpartition("\n")
+    assert len(outcome.content) <= 262_144
+    assert limit_text(outcome.content, 262_144) == outcome.content
+    head, _, note = outcome.content.rpartition("\n")
     assert set(head) == {"\0"}
-    assert note == f"[cut here: {50_000_000 - len(head)} more bytes were left out]"
+    assert (
+        note == f"[cut here: {50_000_000 - len(head)} more bytes were left out; more is in {runner.results}]"
+    )
+    assert outcome.file == str(runner.results)
     assert runner.results.stat().st_size == 50_000_000
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("head -c 4096 /dev/zero", None),
+        ("head -c 4097 /dev/zero", 4097),
+        ("head -c 5000 /dev/zero; exit 3", 5000),
+    ],
+)
+async def test_short_output_needs_no_file(runner: Runner, command: str, file: int | None) -> None:
+    outcome = await runner.run(Command(command, shell=True))
+    assert isinstance(outcome, Succeeded | Failed)
+    assert outcome.file == (None if file is None else str(runner.results))
+    assert (runner.results.stat().st_size if runner.results.exists() else None) == file
+
+
+async def test_what_an_object_says_is_not_in_the_file(runner: Runner) -> None:
+    text = "x" * 5000
+    outcome = await runner.run(Command("echo", (json.dumps({"type": "success", "content": text}),)))
+    assert outcome == Succeeded(text)
+
+
+@pytest.mark.requirement("T05")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "head -c 100000000 /dev/zero",
+        "yes 'nothing new on this line' | head -c 100000000",
+        "head -c 100000000 /dev/zero | tr '\\0' '\\377'",
+        "printf '{'; head -c 100000000 /dev/zero",
+        "head -c 100000000 /dev/zero; exit 3",
+    ],
+)
+async def test_100_megabytes_take_no_more_than_twice_what_is_kept(runner: Runner, command: str) -> None:
+    """Counted is what Python holds at most at one time, from the pipe to the result for the model."""
+    await runner.run(Command("true"))
+    tracemalloc.start()
+    try:
+        outcome = await runner.run(Command(command, shell=True))
+        assert isinstance(outcome, Succeeded | Failed)
+        given = limit_text(outcome.content, 262_144)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(given.encode()) > 260_000
+    assert most < 2 * STDOUT_LIMIT
 
 
 @pytest.mark.requirement("R147", "R208", "S12")

@@ -70,7 +70,9 @@ async def test_what_a_command_is_told() -> None:
 
 async def test_how_a_command_is_run() -> None:
     program = await program_of(run_of(spec("grep", "{{tool.arguments.path}}", timeout=12.5)))
-    assert program == Program(("grep", "a b.txt"), "/work space", "tool grep", timeout=12.5)
+    assert program == Program(
+        ("grep", "a b.txt"), "/work space", "tool grep", timeout=12.5, text_limit=ToolPolicy().size_threshold
+    )
 
 
 @pytest.mark.requirement("R272")
@@ -84,9 +86,11 @@ async def test_a_shell_only_where_it_is_configured() -> None:
 @pytest.mark.requirement("T05")
 async def test_the_whole_output_may_go_to_a_file() -> None:
     processes = ScriptedProcesses(printed())
-    executor = LocalExecutor(processes, lambda run: f"/results/{run.call}")
-    await executor.run(run_of(spec("grep")), Observer())
-    assert processes.programs[0].output_file == "/results/c1"
+    outcome = await LocalExecutor(processes).run(
+        replace(run_of(spec("grep")), output_file="/gone/c1"), Observer()
+    )
+    assert processes.programs[0].output_file == "/gone/c1"
+    assert outcome == Succeeded("")
 
 
 @pytest.mark.requirement("R108")
@@ -121,8 +125,8 @@ async def test_a_failure_names_the_tool_as_its_command_knows_it() -> None:
         (
             ("grep", "{{", "tool.name", "}}"),
             "Template error: syntax error: unexpected end of input, expected expression, in `{{`\n\n"
-            "`{{` is half an expression, because command lines are split at spaces first; write it without "
-            "spaces, such as {{tool.name}}, or put it in quotes",
+            "the word `{{` is half an expression, because command lines are split at blanks first; write it "
+            "without blanks, such as `{{tool.name}}`, or put it in quotes",
         ),
     ],
 )

@@ -77,20 +77,41 @@ def test_a_flood_of_lines_is_not_logged(caplog: pytest.LogCaptureFixture) -> Non
     assert caplog.messages[-2:] == ["tool t: 499", "tool t: (its further lines are not logged)"]
 
 
-def test_a_full_disk_ends_the_copy_and_not_the_reading(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("pieces", "kept"),
+    [
+        ([b"text", b"text"], b"tex"),
+        ([b'{"a": ', b"1}"], b'{"a": 1}'),
+        ([b"  ", b"\n", b'{"a": 1}'], b"  \n"),
+        ([b"  ", b'{"a":', b"1}"], b"  {"),
+        ([b"", b"text"], b"tex"),
+    ],
+)
+def test_only_an_object_is_kept_whole(pieces: list[bytes], kept: bytes) -> None:
+    """Of text the model is given no more than the begin anyway; an object must be whole to be read."""
+    head = Head(8, text_limit=3)
+    for piece in pieces:
+        head.take(piece)
+    assert head.output() == Output(kept, len(b"".join(pieces)))
+
+
+def test_a_full_disk_ends_the_copy_and_not_the_reading(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
     head = Head(100)
-    drain(io.BytesIO(b"hello"), [Copy("/dev/full"), head])
-    assert head.output() == Output(b"hello", 5)
+    (tmp_path / "output").write_bytes(bytes(5000))
+    drain(io.FileIO(tmp_path / "output"), [Copy("/dev/full"), head])
+    assert head.output() == Output(bytes(100), 5000)
     assert caplog.messages == [
         "the output could not be written to /dev/full: [Errno 28] No space left on device"
     ]
 
 
 def test_a_copy_ends_at_its_limit(tmp_path: Path) -> None:
-    copy = Copy(str(tmp_path / "copy"), limit=8)
-    for piece in (b"12345", b"67890", b"more"):
+    copy = Copy(str(tmp_path / "copy"), limit=9000)
+    for piece in (b"a" * 4096, b"b" * 4096, b"c" * 4096, b"d"):
         copy.take(piece)
     copy.finish()
-    assert (tmp_path / "copy").read_bytes() == b"12345678"
+    assert (tmp_path / "copy").read_bytes() == b"a" * 4096 + b"b" * 4096 + b"c" * 808

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.tools.spec import Command
-from jp_lsp.toolsets.template import RenderedCommand, TemplateFailed, find_cut_expression, render_command
+from jp_lsp.toolsets.template import RenderedCommand, TemplateFailed, render_command
 
 CONTEXT: dict[str, JsonValue] = {
     "tool": {
@@ -178,24 +178,6 @@ def test_whatever_the_value_the_shell_passes_it_on(value: str) -> None:
 
 
 # -------------------------------------------------------------------------------------------- diagnostics
-
-
-@pytest.mark.parametrize(
-    ("words", "is_cut"),
-    [
-        (("just", "serve-tools", "{{context}}", "{{tool}}"), False),
-        (("tool", "{{", "tool.name", "}}"), True),
-        (("just", "{{tool.arguments.m", "|", "default()}}"), True),
-        (("tool", "{%", "if", "x", "%}"), True),
-        (("tool", "{{ tool.name }} in one word"), False),
-        (("{{tool", "}}"), True),
-    ],
-)
-def test_an_expression_that_was_split_is_noticed(words: tuple[str, ...], is_cut: bool) -> None:
-    problem = find_cut_expression(Command(words[0], words[1:]))
-    assert (problem is not None) == is_cut
-    if problem is not None:
-        assert problem.startswith(f"`{next(word for word in words if '{' in word)}` is half an expression")
 
 
 def test_the_template_engine_is_loaded_when_it_is_needed() -> None:

@@ -1,4 +1,4 @@
-"""What tools ask and tell while they run, put to whoever watches the query."""
+"""What tools ask while they run, put to whoever watches the query."""
 
 import itertools
 from dataclasses import replace
@@ -10,12 +10,10 @@ from jp_lsp.tools.decision import DecisionId
 from jp_lsp.tools.outcome import ToolQuestion
 from jp_lsp.tools.questions import ask_tool_question, read_answer
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
-from jp_lsp.turn.outcome import Notice
-from jp_lsp.turn.shown import NoticeGiven
 
 
-class FrontendAudience:
-    """`ports.toolset.Audience` for one query. Where nobody can be asked, questions count as closed.
+class FrontendQuestions:
+    """`ports.toolset.LiveQuestions` for one query. Where nobody can be asked, questions count as closed.
 
     Args:
         frontend: asks.
@@ -26,10 +24,6 @@ class FrontendAudience:
         self._frontend = frontend
         self._can_prompt = can_prompt
         self._numbers = itertools.count(1)
-
-    def tell(self, run: ToolRun, message: str) -> None:
-        """Show a message; the call itself, with the message in its arguments, is what the transcript keeps."""
-        self._frontend.publish(NoticeGiven(Notice("info", run.tool.name, message), is_durable=False))
 
     async def ask(self, run: ToolRun, question: ToolQuestion) -> Reply | NoReply:
         """Wait for the answer; one that does not fit is asked for again. Cancelling withdraws the question."""

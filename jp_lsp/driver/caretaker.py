@@ -1,0 +1,320 @@
+"""What a client does to conversations beside asking in them (conversation format 7).
+
+Two things can be in the way: a query of ours that runs in the conversation, and another program that holds
+it. Metadata can be changed in the middle of a query, between two of its saves; whatever moves the conversation
+has to wait for its end. Another program is given a moment, in case it only wanted one too; nobody is asked.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, TypeVar
+
+import anyio
+
+from jp_lsp.conversation.ids import ConversationId, created_at
+from jp_lsp.conversation.metadata_edit import (
+    Activate,
+    ChangeLabels,
+    MetadataEdit,
+    SetExpiry,
+    SetPin,
+    SetTitle,
+)
+from jp_lsp.conversation.retain import keep_ends
+from jp_lsp.conversation.sanitize import sanitize
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.driver.fork import open_fork
+from jp_lsp.driver.host import QueryHost
+from jp_lsp.driver.prepare import Surroundings
+from jp_lsp.driver.runner import QueryRunner
+from jp_lsp.ports.news import ConversationChange, News
+from jp_lsp.ports.refusal import Refusal
+from jp_lsp.ports.store import OpenConversation, StoreError
+from jp_lsp.ports.upkeep import ConversationFacts, Upkeep
+from jp_lsp.turn.query import Fork
+
+_log = logging.getLogger(__name__)
+
+PATIENCE = (0.0, 0.05, 0.2, 0.5, 1.0)
+"""Seconds before each try to change a conversation that somebody has."""
+
+_IN_USE = frozenset({"conversation_busy", "lock_timeout"})
+_ELSEWHERE = frozenset({"lock_timeout"})
+
+_T = TypeVar("_T")
+
+Change = Literal["created", "updated", "removed", "archived", "unarchived"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewConversation:
+    """What a conversation begins with; `is_local` is for the settings to say when it is `None`."""
+
+    overrides: tuple[str, ...] = ()
+    title: str | None = None
+    labels: Mapping[str, str] = field(default_factory=lambda: {})
+    expires_after: float | None = None
+    is_local: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What is copied: the first and the last turns, or all of them; and how the copy differs."""
+
+    source: ConversationId | Literal["last"]
+    first_turns: int | None = None
+    last_turns: int | None = None
+    title: str | None = None
+    labels: Mapping[str, str] = field(default_factory=lambda: {})
+    is_selected: bool = False
+
+
+class Caretaker:
+    """Changes conversations for one client, and tells it of each change.
+
+    Args:
+        host: its queries.
+        around: the workspace's parts.
+        upkeep: the shelf of the workspace.
+        news: the way to the client.
+    """
+
+    def __init__(
+        self,
+        host: QueryHost,
+        around: Callable[[], Surroundings],
+        upkeep: Callable[[], Upkeep],
+        news: News,
+    ) -> None:
+        self._host = host
+        self._around = around
+        self._upkeep = upkeep
+        self._news = news
+
+    async def create(self, wanted: NewConversation) -> ConversationFacts:
+        """Make an empty conversation; queries that name none go to it from now on.
+
+        Raises:
+            Refusal: the settings are not valid, or it could not be stored.
+        """
+        around = self._around()
+        settings = around.settings.resolve(wanted.overrides, None)
+        is_local = settings.start_local if wanted.is_local is None else wanted.is_local
+        conversation = await around.store.create(settings.partial, local=is_local, persist=True)
+        edits = _first_edits(wanted.title, wanted.labels)
+        if wanted.expires_after is not None:
+            edits.append(SetExpiry(_later(created_at(conversation.id), wanted.expires_after)))
+        return await self._store(conversation, edits, is_selected=True)
+
+    async def copy(self, wanted: Copy) -> ConversationFacts:
+        """Copy a conversation, which may be archived or in use.
+
+        Raises:
+            Refusal: there is no such conversation, or the copy could not be stored.
+        """
+        conversation = await open_fork(Fork(wanted.source), self._around().store, is_stored=True)
+        if (wanted.first_turns, wanted.last_turns) != (None, None):
+            keep_ends(conversation.stream, wanted.first_turns or 0, wanted.last_turns or 0)
+            sanitize(conversation.stream)
+        edits = _first_edits(wanted.title, wanted.labels)
+        return await self._store(conversation, edits, is_selected=wanted.is_selected)
+
+    async def select(self, conversation: ConversationId) -> ConversationFacts:
+        """Let queries that name no conversation go to this one, and note that it is used now.
+
+        Who holds it notes that by itself, so nothing is waited for (conversation format 1.9).
+
+        Raises:
+            Refusal: there is no such live conversation.
+        """
+        facts = await self._upkeep().facts(conversation)
+        if facts.is_archived:
+            text = f"Conversation {conversation} is archived; unarchive it first."
+            raise Refusal("conversation_not_found", text)
+        self._host.select(conversation)
+        try:
+            async with self._host.claim(conversation):
+                facts = await self._upkeep().edit(conversation, [Activate(self._now())])
+        except Refusal as refusal:
+            if refusal.error.code not in _IN_USE:
+                raise
+            _log.debug("it is not noted that %s is used: %s", conversation, refusal)
+            return facts
+        return self._told(facts, "updated")
+
+    async def set_title(self, conversation: ConversationId, title: str | None) -> ConversationFacts:
+        """Give another title, or none.
+
+        Raises:
+            Refusal: as in `edit`.
+        """
+        return await self.edit(conversation, SetTitle(title))
+
+    async def set_pin(self, conversation: ConversationId, is_pinned: bool | None) -> ConversationFacts:
+        """Pin or unpin; with `None` whichever it is not.
+
+        Raises:
+            Refusal: as in `edit`.
+        """
+        return await self.edit(conversation, SetPin(self._now(), is_pinned))
+
+    async def set_expiry(self, conversation: ConversationId, seconds: float | None) -> ConversationFacts:
+        """Let the conversation go after some time from now, or never.
+
+        Raises:
+            Refusal: as in `edit`.
+        """
+        at = None if seconds is None else _later(self._now(), seconds)
+        return await self.edit(conversation, SetExpiry(at))
+
+    async def edit(self, conversation: ConversationId, edit: MetadataEdit) -> ConversationFacts:
+        """Change the metadata of a live conversation, also while a query runs in it.
+
+        Raises:
+            Refusal: there is no such conversation, somebody has it, or the disk refused.
+        """
+
+        async def attempt() -> ConversationFacts:
+            runner = self._host.holder(conversation)
+            if runner is not None and await _edit_running(runner, edit):
+                return await self._upkeep().facts(conversation)
+            async with self._host.claim(conversation):
+                return await self._upkeep().edit(conversation, [edit])
+
+        return self._told(await self._patiently(attempt, _IN_USE), "updated")
+
+    async def archive(self, conversation: ConversationId) -> ConversationFacts:
+        """Take a conversation out of the lists.
+
+        Raises:
+            Refusal: there is no such conversation, somebody has it, or the disk refused.
+        """
+        facts = await self._alone(conversation, lambda: self._upkeep().archive(conversation))
+        self._host.background.cancel(conversation)
+        return self._told(facts, "archived")
+
+    async def unarchive(self, conversation: ConversationId) -> ConversationFacts:
+        """Put a conversation back into the lists.
+
+        Raises:
+            Refusal: it is not in the archive, somebody has it, or the disk refused.
+        """
+        facts = await self._alone(conversation, lambda: self._upkeep().unarchive(conversation))
+        return self._told(facts, "unarchived")
+
+    async def remove(self, conversation: ConversationId) -> Sequence[str]:
+        """Move a conversation to the trash, and give the URIs of its folders there.
+
+        Raises:
+            Refusal: there is no such conversation, somebody has it, or the disk refused.
+        """
+        folders = await self._alone(conversation, lambda: self._upkeep().remove(conversation))
+        self._host.background.cancel(conversation)
+        self._news.conversation_changed(ConversationChange(conversation, "removed"))
+        return folders
+
+    async def move(self, conversation: ConversationId, *, is_local: bool) -> ConversationFacts:
+        """Keep a conversation for the user alone, or also in the workspace.
+
+        Raises:
+            Refusal: there is no such conversation, somebody has it, or the disk refused.
+        """
+        relocate = partial(self._upkeep().relocate, conversation, is_local=is_local)
+        return self._told(await self._alone(conversation, relocate), "updated")
+
+    async def _alone(self, conversation: ConversationId, work: Callable[[], Awaitable[_T]]) -> _T:
+        async def attempt() -> _T:
+            async with self._host.claim(conversation):
+                return await work()
+
+        return await self._patiently(attempt, _ELSEWHERE)
+
+    async def _patiently(self, attempt: Callable[[], Awaitable[_T]], passing: Collection[str]) -> _T:
+        """Try again, for a moment, while the refusal is one of those that pass by themselves."""
+        clock = self._around().clock
+        for delay in PATIENCE[:-1]:
+            await clock.sleep(delay)
+            try:
+                return await attempt()
+            except Refusal as refusal:
+                if refusal.error.code not in passing:
+                    raise
+        await clock.sleep(PATIENCE[-1])
+        return await attempt()
+
+    async def _store(
+        self, conversation: OpenConversation, edits: Sequence[MetadataEdit], *, is_selected: bool
+    ) -> ConversationFacts:
+        """Store a conversation that was just made."""
+        try:
+            for edit in edits:
+                conversation.edit(edit)
+            await conversation.save()
+        except StoreError as error:
+            raise Refusal("persist_failed", f"The conversation could not be stored: {error}") from error
+        finally:
+            with anyio.CancelScope(shield=True):
+                await conversation.release()
+        if is_selected:
+            self._host.select(conversation.id)
+        return self._told(await self._upkeep().facts(conversation.id), "created")
+
+    def _told(self, facts: ConversationFacts, change: Change) -> ConversationFacts:
+        self._news.conversation_changed(
+            ConversationChange(facts.id, change, facts.title, facts.last_activated_at)
+        )
+        return facts
+
+    def _now(self) -> Timestamp:
+        return Timestamp(self._around().clock.now().nanoseconds)
+
+
+async def _edit_running(runner: QueryRunner, edit: MetadataEdit) -> bool:
+    """Change the metadata of the conversation that a query has open.
+
+    Returns:
+        Whether that was possible; not while the query begins or ends.
+
+    Raises:
+        Refusal: it could not be stored.
+    """
+    done = anyio.Event()
+    problems: list[StoreError] = []
+
+    async def work(conversation: OpenConversation) -> None:
+        conversation.edit(edit)
+        try:
+            await conversation.save()
+        except StoreError as error:
+            problems.append(error)
+        done.set()
+
+    if not runner.use(work):
+        return False
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_wait_and_cancel, runner.finished, tasks.cancel_scope)
+        await done.wait()
+        tasks.cancel_scope.cancel()
+    for problem in problems:
+        raise Refusal("persist_failed", f"The change could not be stored: {problem}") from problem
+    return done.is_set()
+
+
+async def _wait_and_cancel(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
+
+
+def _first_edits(title: str | None, labels: Mapping[str, str]) -> list[MetadataEdit]:
+    edits: list[MetadataEdit] = []
+    if title is not None:
+        edits.append(SetTitle(title))
+    if labels:
+        edits.append(ChangeLabels(labels))
+    return edits
+
+
+def _later(begin: Timestamp, seconds: float) -> Timestamp:
+    return Timestamp(begin.nanoseconds + round(seconds * 1e9))

@@ -1,0 +1,98 @@
+"""A conversation's folder within a root: what it is called, where it comes from, and how it goes.
+
+Whoever calls holds the conversation's lock. Files that are not ours move along with the folder, and none of
+them is ever deleted (conversation format 1.3, 1.4, 1.7).
+"""
+
+import filecmp
+import logging
+import os
+import shutil
+from pathlib import Path
+
+from jp_lsp.conversation.directory_name import directory_name
+from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, make_folder, stamp_of, sync_folder
+from jp_lsp.workspace.folders import MANAGED, Root
+from jp_lsp.workspace.paths import Roots, copy_folder
+from jp_lsp.workspace.trash import move_to_trash
+
+_log = logging.getLogger(__name__)
+
+
+def place(root: Root, conversation: ConversationId, title: str | None, now: Timestamp) -> Path:
+    """Give the conversation's one folder its present name; it is made if there is none.
+
+    Raises:
+        OSError: it could not be named or made.
+    """
+    target = root.conversations / directory_name(conversation, title)
+    others = [folder for folder in root.folders_of(conversation) if folder != target]
+    if not target.is_dir() and others:
+        others.pop(0).rename(target)
+        sync_folder(root.conversations)
+    for folder in others:
+        _log.warning("%s is a second folder of %s and goes to the trash", folder, conversation)
+        reason = f"{target.name} is the folder of the same conversation"
+        move_to_trash(folder, reason, now, conversations=root.conversations)
+    make_folder(target)
+    return target
+
+
+def import_external(roots: Roots, conversation: ConversationId) -> Path | None:
+    """Copy a conversation that only the workspace has to the user's folder, with whatever else is in it.
+
+    Returns:
+        The copy; `None` where there was nothing to do.
+
+    Raises:
+        OSError: it could not be copied; nothing appeared.
+    """
+    silo, source = roots.silo, roots.workspace.folder_of(conversation)
+    if silo is None or source is None or silo.folder_of(conversation) is not None:
+        return None
+    target = silo.conversations / source.name
+    copy_folder(source, target)
+    return target
+
+
+def move_others(source: Path, target: Path) -> None:
+    """Move the files that are not ours from one folder of a conversation to another.
+
+    What the other folder has already stays where it is, unless it is the very same.
+
+    Raises:
+        OSError: one of them could not be moved; it is where it was.
+    """
+    ours = {*MANAGED, *(f"{name}{TEMPORARY_SUFFIX}" for name in MANAGED)}
+    for entry in sorted(source.iterdir()):
+        wanted = target / entry.name
+        if entry.name in ours:
+            continue
+        if not os.path.lexists(wanted):
+            shutil.move(entry, wanted)
+        elif _is_same_file(entry, wanted):
+            entry.unlink()
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    is_plain = stamp_of(one) is not None and stamp_of(other) is not None
+    return is_plain and filecmp.cmp(one, other, shallow=False)
+
+
+def remove_folder(root: Root, folder: Path, reason: str, now: Timestamp) -> None:
+    """Remove our files and the folder; one that holds more goes to the trash as it is, for this reason.
+
+    Raises:
+        OSError: something could not be removed.
+    """
+    for name in MANAGED:
+        (folder / f"{name}{TEMPORARY_SUFFIX}").unlink(missing_ok=True)
+    if {entry.name for entry in folder.iterdir()} <= set(MANAGED):
+        for name in reversed(MANAGED):
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+        sync_folder(folder.parent)
+    else:
+        move_to_trash(folder, reason, now, conversations=root.conversations)

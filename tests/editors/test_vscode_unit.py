@@ -1,0 +1,76 @@
+"""The VS Code extension without VS Code: types, lint, its own tests in node, and the size of what is shipped."""
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.chat_vendor import ChatVendor, answer, called
+from tests.support.http_server import Hold
+from tests.support.jp_server import serve_command
+from tests.support.npm_package import npm_package
+from tests.support.shell_tools import with_tools
+from tests.support.user_folders import UserFolders
+from tests.support.wire_process import ROOT
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("vscode")]
+
+EXTENSION = ROOT / "editors" / "vscode"
+LARGEST_BUNDLE = 600_000
+"""Bytes; the editor reads all of it before the extension can do anything."""
+
+
+@pytest.fixture(scope="module")
+def npm() -> str:
+    return npm_package(EXTENSION)
+
+
+def run(npm: str, script: str, environment: Mapping[str, str] | None = None) -> str:
+    """Run a script of the package, which must succeed; gives what it printed."""
+    done = subprocess.run(
+        [npm, "run", "--silent", script],
+        cwd=EXTENSION,
+        env=os.environ | dict(environment or {}),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("script", ["types", "lint"])
+def test_the_sources_are_checked(npm: str, script: str) -> None:
+    assert run(npm, script) == "" or script == "lint"
+
+
+@pytest.mark.requirement("R340", "R276", "T19")
+def test_reducer_and_client(npm: str, tmp_path: Path) -> None:
+    with ChatVendor() as vendor:
+        user = UserFolders(tmp_path, vendor.url)
+        teach(vendor, user)
+        server = {
+            "command": serve_command(),
+            "folder": str(user.workspace),
+            "environment": user.environment(),
+        }
+        printed = run(npm, "test", {"JP_TEST_SERVER": json.dumps(server)})
+    assert "# fail 0" in printed, printed
+    assert "# skipped 0" in printed, printed
+
+
+def test_the_bundle_is_small(npm: str) -> None:
+    run(npm, "vscode:prepublish")
+    assert (EXTENSION / "dist" / "extension.js").stat().st_size < LARGEST_BUNDLE
+
+
+def teach(vendor: ChatVendor, user: UserFolders) -> None:
+    """Let the model know what the tests in node ask, as often as they ask it."""
+    with_tools(user, greet=("echo hello {{tool.arguments.who}}", {"run": "ask"}))
+    uses_the_tool = answer(called("call-0", "greet", '{"who": "Ada"}'), reason="tool_calls"), answer("Done.")
+    for _ in range(20):
+        vendor.will_answer(answer("Hello."), to="say hello")
+        vendor.will_answer(*uses_the_tool, to="use the tool")
+    vendor.will_answer(answer("First.\n\n", Hold(), "Second."), to="take your time")

@@ -1,0 +1,29 @@
+"""Packages of npm that tests run: their dependencies are installed once for each state of the lock file."""
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.file_turn import one_at_a_time
+
+_INSTALLED = ".installed-for"
+
+
+def npm_package(folder: Path) -> str:
+    """Give the path of npm, with the dependencies of a package installed; skips the test where that cannot be."""
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if npm is None or node is None:
+        pytest.skip("no node and npm on this machine")
+    state = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
+    modules = folder / "node_modules"
+    with one_at_a_time(folder / "out" / "npm.lock"):
+        mark = modules / _INSTALLED
+        if not modules.exists() or (mark.exists() and mark.read_text("utf-8") != state):
+            done = subprocess.run([npm, "ci"], cwd=folder, capture_output=True, text=True)
+            if done.returncode != 0:
+                pytest.skip(f"npm could not fetch the dependencies: {done.stderr.strip()[-300:]}")
+            mark.write_text(state, "utf-8")
+    return npm
