@@ -5,21 +5,36 @@ windows, folds, virtual text and messages. One thread owns the connection; the t
 """
 
 import re
+import socket
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import pynvim
+import pynvim  # pyright: ignore[reportMissingTypeStubs]
 
-PATIENCE = 30.0
+PATIENCE = 15.0
 
 _LOOK_EVERY = 0.02
+
+_STILL = 0.4
+"""Seconds without a redraw after which a screen counts as still."""
+
+
+def _listens(path: Path) -> bool:
+    """Whether somebody takes connections there; the file alone is no sign of it."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
+
+
+def _ignore(*_arguments: object) -> None:
+    """An event that changes no cell."""
 
 
 class Grid:
@@ -32,8 +47,8 @@ class Grid:
     def redraw(self, batches: Sequence[Any]) -> None:
         """Take a batch of `redraw` events."""
         for name, *calls in batches:
-            take = getattr(self, f"_{name}", None)
-            for arguments in calls if take is not None else ():
+            take: Callable[..., None] = getattr(self, f"_{name}", _ignore)
+            for arguments in calls:
                 take(*arguments)
 
     @property
@@ -47,7 +62,7 @@ class Grid:
     def _grid_clear(self, _grid: int) -> None:
         self.cells = [[" "] * len(row) for row in self.cells]
 
-    def _grid_line(self, _grid: int, row: int, column: int, cells: Sequence[Any], *_: object) -> None:
+    def _grid_line(self, _grid: int, row: int, column: int, cells: Sequence[Any], *_more: object) -> None:
         for cell in cells:
             for _ in range(cell[2] if len(cell) > 2 else 1):
                 if column < len(self.cells[row]):
@@ -71,24 +86,37 @@ class NvimScreen:
     Args:
         argv: starts Neovim; where it listens is added.
         environment: all of its variables.
-        socket: a path that does not exist yet.
+        address: where it is to listen; a path that does not exist yet.
+        folder: where it is started.
         width: of the screen, in cells.
         height: of the screen, in cells.
     """
 
     def __init__(
-        self, argv: Sequence[str], environment: Mapping[str, str], socket: Path, width: int, height: int
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        address: Path,
+        folder: Path,
+        width: int,
+        height: int,
     ) -> None:
         self.grid = Grid(width, height)
         self._process = subprocess.Popen(
-            [*argv, "--headless", "--listen", str(socket)],
+            [*argv, "--headless", "--listen", str(address)],
+            cwd=folder,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self.until(socket.exists, "Neovim did not start")
-        self._nvim: Any = pynvim.attach("socket", path=str(socket))
+        try:
+            self.until(lambda: _listens(address), "Neovim did not start")
+        except AssertionError:
+            self._process.kill()
+            self._process.wait()
+            raise
+        self._nvim: Any = pynvim.attach("socket", path=str(address))
         self._nvim.ui_attach(width, height, rgb=True, ext_linegrid=True)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -120,6 +148,23 @@ class NvimScreen:
         self.until(lambda: pattern.search(self.text) is None, f"the screen still shows {unwanted!r}")
         return self.text
 
+    def settle(self, is_so: Callable[[], bool]) -> None:
+        """Give the screen some time to become as wanted; the caller looks whether it did."""
+        end = time.monotonic() + PATIENCE / 6
+        while not is_so() and time.monotonic() < end:
+            time.sleep(_LOOK_EVERY)
+
+    def wait_until_still(self) -> None:
+        """Wait until nothing was drawn for a while."""
+        seen = [-1]
+
+        def is_still() -> bool:
+            was, seen[0] = seen[0], self.grid.flushes
+            time.sleep(_STILL)
+            return was == self.grid.flushes
+
+        self.settle(is_still)
+
     def until(self, is_so: Callable[[], object], problem: str) -> None:
         """Wait for something."""
         end = time.monotonic() + PATIENCE
@@ -132,10 +177,10 @@ class NvimScreen:
 
     def type(self, keys: str) -> None:
         """Type keys, written as in a mapping (`<CR>`)."""
-        taken = 0
-        encoded = keys.encode()
-        while taken < len(encoded):
-            taken += self.ask(lambda: self._nvim.input(encoded[taken:].decode()))
+        left = keys.encode()
+        while left:
+            taken = self.ask(partial(self._nvim.input, left.decode()))
+            left = left[taken:]
 
     def command(self, text: str) -> None:
         """Run an Ex command as if it had been typed, without its echo."""

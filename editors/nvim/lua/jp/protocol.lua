@@ -104,37 +104,380 @@
 ---@field language? string As the fence names it.
 ---@field indent integer
 
+--- Turns that models are shown in a shorter form, counted from 1.
+---@class jp.CompactionRange
+---@field fromTurn integer
+---@field toTurn integer
+---@field summarized boolean Whether a summary takes their place; else only reasoning or tool calls are left out.
+
+--- What one layer, or one file of it, says about a setting.
+---@class jp.ConfigContribution
+---@field place jp.ConfigPlace
+---@field state "wins"|"adds"|"shadowed"|"not set"|"not found"|"skipped" `wins` decides alone, `adds` has a part in it, `shadowed` says something in vain.
+---@field value? any
+---@field reason? string
+
+--- Which setting, and for whom.
+---@class jp.ConfigExplainParams
+---@field key? string With dots, such as `assistant.model.id`; each setting that somebody made, when left out.
+---@field conversation? jp.ConversationId As a query in this conversation would have it; else as a new one would.
+---@field config? string[] `--cfg` expressions on top, as in `jp/query`.
+
+--- How settings came to be.
+---@class jp.ConfigExplainResult
+---@field order string[] The layers, lowest first.
+---@field settings jp.ConfigExplanation[]
+---@field problems jp.ConfigProblem[]
+
+--- A setting and how it came to be.
+---@class jp.ConfigExplanation
+---@field key string
+---@field value? any
+---@field place jp.ConfigPlace Whose word it is; of several that have a part in it, the highest.
+---@field contributions jp.ConfigContribution[] Lowest first.
+---@field items jp.ConfigItem[] Of a list.
+---@field notes string[]
+---@field withoutConversation? any What the other layers would give, where the conversation has the last word.
+
+--- Which value, and for whom.
+---@class jp.ConfigGetParams
+---@field key? string With dots, such as `assistant.model.id`; all of them when left out.
+---@field conversation? jp.ConversationId As a query in this conversation would have it; else as a new one would.
+---@field config? string[] `--cfg` expressions on top, as in `jp/query`.
+
+--- The value, in a form that a configuration file could have.
+---@class jp.ConfigGetResult
+---@field value? any Left out where nothing is set, and the program has no default.
+---@field problems jp.ConfigProblem[]
+
+--- An item of a list, and where it is from.
+---@class jp.ConfigItem
+---@field value? any
+---@field place jp.ConfigPlace
+---@field duplicate boolean Whether the very same item is there once more before it.
+
+--- Nothing has to be said.
+---@class jp.ConfigListParams
+
+--- The files below the folders of `config_load_paths`, by group and name.
+---@class jp.ConfigListResult
+---@field files jp.NamedConfiguration[]
+
+--- Where a setting was made.
+---@class jp.ConfigPlace
+---@field layer string Such as `workspace` or `environment`; `defaults` is the program itself.
+---@field name string For people: a file, a variable, an expression.
+---@field uri? string Of a file.
+---@field line? integer
+
+--- Something wrong, or doubtful, with the settings. An error keeps queries from being asked.
+---@class jp.ConfigProblem
+---@field severity "error"|"warning"|"hint"
+---@field text string
+---@field key? string
+---@field place? jp.ConfigPlace
+
 --- A piece of a query.
 ---@alias jp.Content
 ---| jp.TextContent
 ---| jp.ResourceContent
 
---- A conversation was created, stored, renamed or removed; whoever shows it may want to look again.
+--- Which conversation to take out of the lists.
+---@class jp.ConversationArchiveParams
+---@field conversation jp.ConversationId
+
+--- The conversation as it is now.
+---@class jp.ConversationArchiveResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- A conversation is another one than before; whoever shows it, or a list of them, may want to look again.
 ---@class jp.ConversationChangedNotification
 ---@field conversation string
----@field change "created"|"updated"|"removed"
+---@field change "created"|"updated"|"removed"|"archived"|"unarchived" `updated` is anything else, such as another title, a pin, or more of it.
 ---@field title? string
 ---@field lastActivatedAt? string RFC 3339, UTC.
+
+--- How long to keep it.
+---@class jp.ConversationExpiryParams
+---@field conversation jp.ConversationId
+---@field expires? string May be removed after this time from now, such as `2h 30m`; never, when left out.
+
+--- The conversation as it is now.
+---@class jp.ConversationExpiryResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- What is copied into a new conversation; the source may be archived or busy, and is not changed.
+---@class jp.ConversationForkParams
+---@field conversation jp.ConversationId|"last"
+---@field firstTurns? integer Keep so many of the first turns; all are kept when neither number is given.
+---@field lastTurns? integer Keep so many of the last turns; with 0, and none of the first, the copy has the settings only.
+---@field title? string The source's title when left out.
+---@field labels? jp.NewLabel[] Added to those of the source.
+---@field use? boolean Let queries that name no conversation go to the copy. Default: `false`.
+
+--- The copy.
+---@class jp.ConversationForkResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
 
 --- `jp-c` and the time at which the conversation was made, in tenths of a second: `jp-c17912345678`.
 ---@alias jp.ConversationId string
 
---- Which conversations to list.
+--- Which labels to take away, and then which to add; with neither nothing changes.
+---@class jp.ConversationLabelsParams
+---@field conversation jp.ConversationId
+---@field add? jp.NewLabel[] A value takes the place of the one before, unless the conversation keeps several for each label.
+---@field remove? string[] Keys.
+---@field clear? boolean Take all away. Default: `false`.
+
+--- The conversation as it is now.
+---@class jp.ConversationLabelsResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- Which conversations to list; what is left out does not matter.
 ---@class jp.ConversationListParams
 ---@field limit? integer At most so many, the most recently activated ones.
+---@field archived? boolean List the archived ones instead. Default: `false`.
+---@field pinned? boolean
+---@field local? boolean
+---@field title? string A part of the title, in any case.
+---@field labels? string[] Labels that all must be there, as `key`, or as `key=value` where the value matters too.
 
---- The conversations of the workspace, most recently activated first; archived ones are left out.
+--- The conversations of the workspace, most recently activated first, or most recently archived.
 ---@class jp.ConversationListResult
 ---@field conversations jp.ConversationSummary[]
+
+--- Where to keep it.
+---@class jp.ConversationMoveParams
+---@field conversation jp.ConversationId
+---@field local boolean In the user's own folder alone; else the workspace has a copy, too.
+
+--- The conversation as it is now.
+---@class jp.ConversationMoveResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- What the new conversation begins with; queries that name none go to it.
+---@class jp.ConversationNewParams
+---@field title? string An empty one asks for no title to be made.
+---@field config? string[] `--cfg` expressions, in order: assignments, or names of configuration files (`jp/config/list`).
+---@field labels? jp.NewLabel[]
+---@field expires? string May be removed after this time, such as `2h 30m`.
+---@field local? boolean Keep it in the user's own folder alone; the settings decide when it is left out.
+
+--- The new conversation.
+---@class jp.ConversationNewResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- Whether it is to be pinned.
+---@class jp.ConversationPinParams
+---@field conversation jp.ConversationId
+---@field pinned? boolean Whichever it is not, when left out.
+
+--- The conversation as it is now.
+---@class jp.ConversationPinResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- Which conversation to remove.
+---@class jp.ConversationRemoveParams
+---@field conversation jp.ConversationId
+
+--- Where it is now: it was moved, not deleted.
+---@class jp.ConversationRemoveResult
+---@field conversation string
+---@field trash string[] The URIs of its folders in the trash; moved back to `conversations`, it is there again.
 
 --- A conversation id, `new`, or `last` for the one that was active most recently.
 ---@alias jp.ConversationSelector string
 
---- One line of the list.
+--- Which conversation to describe; it may be archived.
+---@class jp.ConversationShowParams
+---@field conversation jp.ConversationId
+
+--- All that is known of a conversation; what had to be read of it is absent where it cannot be read.
+---@class jp.ConversationShowResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+---@field turns? integer
+---@field events? integer Messages, tool calls and the like; changes of settings are not counted.
+---@field lastEventAt? string
+---@field model? string Which model a query would ask now.
+---@field attachments string[] What its queries show the model beside the conversation.
+---@field compactions jp.CompactionRange[]
+---@field unfinished boolean Whether its last turn was cut off and could be resumed.
+---@field draft? string A text that the user wrote in it and did not send.
+---@field folder? string The URI of the folder with its files, the workspace's if that has one.
+---@field unreadable? string Why what is in it cannot be read.
+
+--- A conversation as lists show it, known without reading it.
 ---@class jp.ConversationSummary
 ---@field conversation string
 ---@field title? string
----@field lastActivatedAt string RFC 3339, UTC.
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- The new title.
+---@class jp.ConversationTitleParams
+---@field conversation jp.ConversationId
+---@field title? string None when left out, and then one may be made; an empty title says that none is to be made.
+
+--- The conversation as it is now.
+---@class jp.ConversationTitleResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- Which conversation to put back into the lists.
+---@class jp.ConversationUnarchiveParams
+---@field conversation jp.ConversationId
+
+--- The conversation as it is now.
+---@class jp.ConversationUnarchiveResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- Where queries go that name no conversation.
+---@class jp.ConversationUseParams
+---@field conversation jp.ConversationId
+
+--- The conversation as it is now.
+---@class jp.ConversationUseResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
 
 --- A tool that was asked for and is not offered.
 ---@class jp.DroppedTool
@@ -257,9 +600,66 @@
 ---@field phase jp.Phase Where the turn stands now; `idle` when there is none.
 ---@field allowed? string[] The actions that the phase knows, when the given one is not among them.
 
+--- A label of a conversation; a bare one has an empty value.
+---@class jp.Label
+---@field key string
+---@field value string
+
+--- The name of a label: a letter, then letters, digits, `-` and `_`.
+---@alias jp.LabelKey string
+
+--- A model, and what is known of it.
+---@class jp.ListedModel
+---@field id string What `assistant.model.id` takes: the vendor, a slash, and the vendor's name of it.
+---@field vendor string
+---@field name string
+---@field displayName? string
+---@field contextWindow? integer In tokens.
+---@field maxOutputTokens? integer
+---@field reasoning? "none"|"budget"|"levels"|"adaptive" How it can be told how much to think.
+---@field structuredOutput? boolean Whether the vendor holds it to a schema.
+---@field knowledgeCutoff? string A date.
+---@field deprecated? boolean
+---@field aliases string[] Other names of it, from the configuration.
+---@field effective boolean Whether a query would ask it now.
+
+--- A name that the configuration gives a model.
+---@class jp.ModelAlias
+---@field name string
+---@field model string
+
+--- Which models to list.
+---@class jp.ModelListParams
+---@field vendor? string Only those of this vendor, such as `anthropic`.
+---@field conversation? jp.ConversationId Whose model counts as the effective one; else that of a new conversation.
+---@field config? string[] `--cfg` expressions on top, as in `jp/query`.
+---@field refresh? boolean Ask the vendors once more, whatever is remembered of them. Default: `false`.
+
+--- The models of all vendors that could be asked, by id.
+---@class jp.ModelListResult
+---@field models jp.ListedModel[]
+---@field aliases jp.ModelAlias[] All that the configuration has, also for models that are not listed.
+---@field effective? string The model that a query would ask now.
+---@field notices jp.Notice[] Which vendors are missing, and why.
+
+--- A configuration file that can be applied by its name: a persona, a skill, or the like.
+---@class jp.NamedConfiguration
+---@field name string
+---@field expression string What to put into `config` of a query.
+---@field group? string The folder that it is in, such as `personas`.
+---@field title? string What it calls the assistant, or its first piece of text.
+---@field description? string
+---@field uris string[] The files, in the order in which they are applied.
+---@field problem? string Why it cannot be applied.
+
 --- The wish that the model calls one certain tool.
 ---@class jp.NamedTool
 ---@field name string
+
+--- A label to add; a bare one has an empty value.
+---@class jp.NewLabel
+---@field key jp.LabelKey
+---@field value? string Default: `""`.
 
 --- A sentence to the user. `code` is stable, `text` is for people and may change.
 ---@class jp.Notice
@@ -437,7 +837,7 @@
 
 --- What to ask, where, and how.
 ---@class jp.QueryParams
----@field text? string The query. Without any text the editor is asked for one, if it can be.
+---@field text? string The query. Without any text the user is asked for one in the editor, if that can be.
 ---@field content? jp.Content[] More of the query: texts, each a paragraph of its own after `text`, and things to attach.
 ---@field conversation? jp.ConversationSelector Where to ask: when left out, where this client asked last, else the default, else `last`.
 ---@field fork? jp.Fork Ask in a copy of another conversation.
@@ -447,7 +847,8 @@
 ---@field attachments? string[] What to show the model, now and later in the conversation. URIs of files, open documents, web pages or commands such as `cmd:git diff`; paths and patterns in the workspace; ids of conversations. `!` in front of a path leaves it out.
 ---@field tools? jp.ToolSwitch[] Tools to switch on or off, one after the other; it lasts in the conversation like other settings.
 ---@field toolChoice? "auto"|"none"|"required"|jp.NamedTool Whether the first response may, must not or must call tools, or the one that it must call.
----@field schema? string A JSON schema, as JSON text: the answer becomes a value that fits it.
+---@field schema? string The schema of the answer, which becomes a value that fits it. A JSON schema as JSON text, or fields such as `title, ?tags [str], size "s"|"m"|"l": shirt size`.
+---@field template? boolean Fill in the text as a Jinja2 template, with the values that the settings have under `template.values`. They can come with `config`, as `template.values.file=main.py`. Default: `false`.
 ---@field title? string The title of the conversation; an empty one asks for no title to be made.
 ---@field persist? boolean False works on a copy that is thrown away. Default: `true`.
 ---@field interactive? boolean False asks the user nothing; what would need an answer is decided by the settings. Default: `true`.
@@ -791,12 +1192,28 @@
 ---| "jp/turn/list" # jp.TurnListParams -> jp.TurnListResult. Lists the running queries with their open questions, and the turns that could be resumed.
 ---| "jp/conversation/list" # jp.ConversationListParams -> jp.ConversationListResult. Lists the conversations of the workspace.
 ---| "jp/conversation/render" # jp.RenderParams -> jp.RenderResult. Shows a stored conversation again, as the same chunks that showed it while it ran.
+---| "jp/conversation/show" # jp.ConversationShowParams -> jp.ConversationShowResult. Describes one conversation, with what has to be read for it.
+---| "jp/conversation/new" # jp.ConversationNewParams -> jp.ConversationNewResult. Makes an empty conversation.
+---| "jp/conversation/use" # jp.ConversationUseParams -> jp.ConversationUseResult. Chooses the conversation of queries that name none.
+---| "jp/conversation/fork" # jp.ConversationForkParams -> jp.ConversationForkResult. Copies a conversation, or a part of it, into a new one.
+---| "jp/conversation/title" # jp.ConversationTitleParams -> jp.ConversationTitleResult. Gives a conversation another title, or none.
+---| "jp/conversation/labels" # jp.ConversationLabelsParams -> jp.ConversationLabelsResult. Adds labels to a conversation, and takes some away.
+---| "jp/conversation/pin" # jp.ConversationPinParams -> jp.ConversationPinResult. Pins a conversation, or unpins it.
+---| "jp/conversation/expiry" # jp.ConversationExpiryParams -> jp.ConversationExpiryResult. Says from when on a conversation may be removed, or that it never may.
+---| "jp/conversation/archive" # jp.ConversationArchiveParams -> jp.ConversationArchiveResult. Takes a conversation out of the lists, to be kept.
+---| "jp/conversation/unarchive" # jp.ConversationUnarchiveParams -> jp.ConversationUnarchiveResult. Puts an archived conversation back into the lists.
+---| "jp/conversation/remove" # jp.ConversationRemoveParams -> jp.ConversationRemoveResult. Moves a conversation to the trash, from where a person can take it back.
+---| "jp/conversation/move" # jp.ConversationMoveParams -> jp.ConversationMoveResult. Keeps a conversation for the user alone, or also in the workspace.
+---| "jp/model/list" # jp.ModelListParams -> jp.ModelListResult. Lists the models that can be asked, with their aliases.
+---| "jp/config/get" # jp.ConfigGetParams -> jp.ConfigGetResult. Gives the value of a setting, or of all.
+---| "jp/config/explain" # jp.ConfigExplainParams -> jp.ConfigExplainResult. Says of settings where their values come from, and what is overridden.
+---| "jp/config/list" # jp.ConfigListParams -> jp.ConfigListResult. Lists the files that can be applied by name, such as personas and skills.
 
 --- What the server calls.
 ---@alias jp.ServerMethod
 ---| "jp/prompt" # jp.PromptParams -> jp.PromptResult|vim.NIL. Puts a question to the user, for clients that declared its kind.
 ---| "jp/chunk" # jp.ChunkNotification. Carries a chunk of a query that has no `partialResultToken`.
 ---| "jp/notice" # jp.NoticeNotification. Tells the user something beside any transcript.
----| "jp/conversationChanged" # jp.ConversationChangedNotification. Says that a conversation was created, stored, renamed or removed.
+---| "jp/conversationChanged" # jp.ConversationChangedNotification. Says that a conversation was made, changed, moved or removed.
 
 return {}

@@ -1,0 +1,86 @@
+--- Buffers for a text that has no file: arguments to edit, explanations to read.
+
+local say = require('jp.say')
+
+local M = {}
+
+--- Open a window for a buffer; when it is gone, the windows are as they were.
+---@param name string
+---@param lines string[]
+---@param filetype string
+---@return integer buffer
+local function open(name, lines, filetype)
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = 'wipe'
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, true, lines)
+  local window, layout = vim.api.nvim_get_current_win(), vim.fn.winrestcmd()
+  vim.cmd(('botright %dsplit'):format(math.min(math.max(#lines + 2, 6), math.floor(vim.o.lines / 2))))
+  vim.api.nvim_win_set_buf(0, buffer)
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    buffer = buffer,
+    callback = vim.schedule_wrap(function()
+      vim.cmd(layout)
+      if vim.api.nvim_win_is_valid(window) then
+        vim.api.nvim_set_current_win(window)
+      end
+    end),
+  })
+  vim.api.nvim_buf_set_name(buffer, name)
+  vim.bo[buffer].filetype = filetype
+  return buffer
+end
+
+--- A buffer with the text of a question of the kind `edit`. Writing it answers; leaving it leaves the question open.
+---@param question jp.Question
+---@param send fun(text: string)
+function M.edit(question, send)
+  local lines = vim.split(question.params.value or '', '\n', { plain = true })
+  local name = ('jp://edit/%s/%d'):format(question.id, vim.uv.hrtime())
+  local buffer = open(name, lines, question.params.language or 'text')
+  question.buffer = buffer
+  vim.bo[buffer].buftype = 'acwrite'
+  vim.bo[buffer].modified = false
+  vim.wo[0][0].winbar = (' %%#JpTitle#%s%%*%%=%%#JpKey#:w%%* sends  %%#JpKey#:q!%%* leaves it open '):format(
+    (question.params.message:gsub('%%', '%%%%'))
+  )
+  vim.api.nvim_create_autocmd('BufWriteCmd', {
+    buffer = buffer,
+    callback = function()
+      local text = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, true), '\n')
+      vim.bo[buffer].modified = false
+      vim.schedule(function()
+        if vim.api.nvim_buf_is_valid(buffer) then
+          vim.api.nvim_buf_delete(buffer, { force = true })
+        end
+        send(text)
+      end)
+    end,
+  })
+end
+
+--- A buffer to read.
+---@param title string
+---@param text string
+---@param filetype string
+function M.read(title, text, filetype)
+  local buffer =
+    open(('jp://read/%s/%d'):format(title, vim.uv.hrtime()), vim.split(text, '\n', { plain = true }), filetype)
+  vim.bo[buffer].modifiable = false
+  if not pcall(vim.treesitter.start, buffer, filetype) then
+    vim.bo[buffer].syntax = filetype -- there is no parser, or none that works
+  end
+  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buffer, desc = 'Close' })
+end
+
+--- The server's log, which Neovim keeps among those of all servers.
+function M.log()
+  local path = vim.lsp.log.get_filename()
+  if vim.fn.filereadable(path) == 0 then
+    say.info('nothing was logged yet')
+    return
+  end
+  vim.cmd.tabedit(vim.fn.fnameescape(path))
+  vim.cmd.normal({ 'G', bang = true })
+end
+
+return M
