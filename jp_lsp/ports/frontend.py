@@ -8,6 +8,9 @@ from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
 from jp_lsp.turn.shown import Shown
 
+TextPlace = Literal["document", "line"]
+"""Where a user can write a text: in a document, or only in a line."""
+
 
 class Frontend(Protocol):
     """One query's way to its client. Only `ready` waits; the rest is done when it returns."""
@@ -15,6 +18,11 @@ class Frontend(Protocol):
     @property
     def can_prompt(self) -> bool:
         """Whether somebody can answer questions."""
+        ...
+
+    @property
+    def text_place(self) -> TextPlace | None:
+        """Where somebody can write a longer text, if anywhere."""
         ...
 
     def configure(

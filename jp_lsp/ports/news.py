@@ -8,13 +8,15 @@ from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.store import OpenConversation
 from jp_lsp.turn.outcome import Notice
 
+Change = Literal["created", "updated", "removed", "archived", "unarchived"]
+
 
 @dataclass(frozen=True, slots=True)
 class ConversationChange:
     """Something was done to a stored conversation; title and time are what is stored now, if anything is."""
 
     conversation: ConversationId
-    change: Literal["created", "updated", "removed", "archived", "unarchived"]
+    change: Change
     title: str | None = None
     last_activated_at: Timestamp | None = None
 

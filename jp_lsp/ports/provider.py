@@ -56,6 +56,9 @@ class Adaptive:
     max: bool
 
 
+STREAMING_UNSUPPORTED = "streaming_unsupported"
+"""The feature of a model whose vendor gives its answer in one piece."""
+
 ReasoningSupport: TypeAlias = Unsupported | Budgetted | Leveled | Adaptive
 
 
@@ -78,6 +81,11 @@ class ModelDetails:
     answers_in_text: bool = True
     prefill: bool | None = None
     features: frozenset[str] = frozenset()
+
+    @property
+    def streams(self) -> bool:
+        """Whether the answer comes piece by piece; one that does not is silent until it is whole."""
+        return STREAMING_UNSUPPORTED not in self.features
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from jp_lsp.ports.provider import ModelId, Provider
+from jp_lsp.ports.trust import TrustItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,33 @@ PROVIDER_DEFAULTS: Mapping[str, ProviderSettings] = {
     "ollama": ProviderSettings("http://localhost:11434", "OLLAMA_API_KEY"),
     "openai": ProviderSettings("https://api.openai.com", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "openrouter": ProviderSettings("https://openrouter.ai", "OPENROUTER_API_KEY"),
-    "xai": ProviderSettings("https://api.x.ai", "XAI_API_KEY"),
+    # Its address has no key in the files that we share with another program, which would refuse it.
+    "xai": ProviderSettings("https://api.x.ai", "XAI_API_KEY", "XAI_BASE_URL"),
 }
 """What holds for a vendor where the user has set nothing."""
+
+
+SERVERS_OF_ONES_OWN = frozenset({"compatible", "llamacpp", "lmstudio", "ollama"})
+"""Vendors that are a server which users run themselves: they need no key, and may not be there at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNames:
+    """What a configuration says about models.
+
+    Attributes:
+        effective: the model that would be asked.
+        aliases: what each alias stands for.
+        providers: what adapters are made from as long as the workspace is not trusted.
+        trusted_providers: the same once it is; `None` where there is no difference.
+        untrusted: what the user must trust for that.
+    """
+
+    effective: ModelId | None
+    aliases: Mapping[str, ModelId]
+    providers: Mapping[str, ProviderSettings]
+    trusted_providers: Mapping[str, ProviderSettings] | None = None
+    untrusted: tuple[TrustItem, ...] = ()
 
 
 class Providers(Protocol):

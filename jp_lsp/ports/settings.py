@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
@@ -14,7 +14,7 @@ from jp_lsp.ports.providers import ProviderSettings
 from jp_lsp.ports.trust import TrustItem, TrustPolicy
 from jp_lsp.render.options import DisplayOptions
 from jp_lsp.tools.definition import ToolChoice
-from jp_lsp.tools.spec import ToolSpec
+from jp_lsp.tools.spec import Command, ToolSpec
 from jp_lsp.tools.switches import ToolSwitch
 from jp_lsp.turn.explanation import ValueOrigin
 from jp_lsp.turn.options import InterruptOptions, RetryPolicy
@@ -38,6 +38,20 @@ class TitleSettings:
     from_heading: bool = True
     model: ModelId | None = None
     parameters: ModelParameters = ModelParameters()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """A label that conversations are given as they are made (`conversation.labels`).
+
+    `value` is its text, or the command that prints it; `run` says whether that may run.
+    """
+
+    name: str
+    value: str | Command
+    on_new: bool = True
+    on_fork: bool = False
+    run: Literal["ask", "unattended", "deny"] = "ask"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +93,8 @@ class QuerySettings:
     max_tool_calls: int = 128
     trusted_providers: Mapping[str, ProviderSettings] | None = None
     title: TitleSettings = TitleSettings()
+    labels: tuple[LabelRule, ...] = ()
+    template_values: JsonObject = field(default_factory=lambda: {})
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -134,6 +150,18 @@ class SettingsSource(Protocol):
 
         Raises:
             Refusal: the configuration is invalid, a tool is unknown, or it is locked.
+        """
+        ...
+
+    def write_document(self, settings: QuerySettings) -> str:
+        """Give the piece of TOML that a user may change while writing a query."""
+        ...
+
+    def read_document(self, text: str) -> Sequence[str]:
+        """Give the expressions that say what a changed piece of TOML says.
+
+        Raises:
+            Refusal: it is no TOML, or holds a value that no setting has.
         """
         ...
 

@@ -78,6 +78,10 @@ class OpenConversation(Protocol):
     async def keep_remembered(self, decisions: JsonObject) -> None:
         """Keep it; a failure is logged and changes nothing else."""
 
+    async def draft(self) -> str | None:
+        """Give the text that was kept, if there is one and it can be read."""
+        ...
+
     async def keep_draft(self, text: str) -> None:
         """Keep a text that was not sent, behind a draft that is there already.
 

@@ -4,13 +4,14 @@ Nothing here looks at what was said in them; that is `ports.store`. Each change 
 for a moment and gives it back (conversation format 7.5 to 7.9).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.labels import Labels
 from jp_lsp.conversation.metadata_edit import MetadataEdit
+from jp_lsp.conversation.search import Hit, SearchQuery
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.refusal import Refusal
 
@@ -37,6 +38,32 @@ class ConversationFacts:
     problem: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits in one conversation, and why it could not be read to its end, if it could not."""
+
+    hits: tuple[Hit, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is seen of a conversation without reading it; `state` is equal while nothing changed."""
+
+    is_archived: bool
+    state: object
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """A removed conversation: when that was, and the URIs of its folders in the trash."""
+
+    id: ConversationId
+    title: str | None
+    removed_at: Timestamp
+    folders: tuple[str, ...]
+
+
 class HeldElsewhere(Refusal):
     """Another program holds the conversation; a moment later it may not."""
 
@@ -54,6 +81,18 @@ class Upkeep(Protocol):
 
     async def list(self, *, is_archived: bool) -> Sequence[ConversationFacts]:
         """List live or archived conversations by id, from names and metadata alone."""
+        ...
+
+    async def marks(self) -> Mapping[ConversationId, Mark]:
+        """Mark every conversation, live or archived, to compare with a later look.
+
+        Raises:
+            OSError: the folders cannot be read.
+        """
+        ...
+
+    def places(self) -> Sequence[str]:
+        """Give the paths of the folders, there or not, that hold a folder `conversations`."""
         ...
 
     async def held(self) -> Collection[ConversationId]:
@@ -76,6 +115,13 @@ class Upkeep(Protocol):
         """Give the text that was left unsent in a conversation."""
         ...
 
+    async def search(self, conversation: ConversationFacts, query: SearchQuery, limit: int) -> Found:
+        """Look for at most `limit` hits in what was said in a conversation; one that is gone has none.
+
+        Nothing is loaded as a whole, and a cancelled search ends at once.
+        """
+        ...
+
     async def edit(self, conversation: ConversationId, edits: Sequence[MetadataEdit]) -> ConversationFacts:
         """Change a live conversation's metadata, and nothing else of it; gives what is known of it then."""
         ...
@@ -90,6 +136,18 @@ class Upkeep(Protocol):
 
     async def remove(self, conversation: ConversationId) -> Sequence[str]:
         """Move a live conversation to the trash, and give the URIs of its folders there."""
+        ...
+
+    async def trashed(self) -> Sequence[Trashed]:
+        """List the conversations that were removed and can be restored, the latest first."""
+        ...
+
+    async def restore(self, conversation: ConversationId) -> ConversationFacts:
+        """Move a removed conversation back to where it was.
+
+        Raises:
+            Refusal: it is not in the trash, or there is one of that id.
+        """
         ...
 
     async def relocate(self, conversation: ConversationId, *, is_local: bool) -> ConversationFacts:

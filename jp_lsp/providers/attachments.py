@@ -47,6 +47,11 @@ def data_url(attachment: BinaryAttachment) -> str:
     return f"data:{attachment.media_type};base64,{base64_text(attachment)}"
 
 
+def label(attachment: Attachment) -> str:
+    """Name a file that stands behind these words in the request."""
+    return f"[Attached file: {attachment.source}]"
+
+
 def skipped(attachment: BinaryAttachment, provider: str) -> str:
     """Say that an attachment does not go to the model."""
     return f"{provider} takes no {attachment.media_type}: attachment {attachment.source!r} was left out"

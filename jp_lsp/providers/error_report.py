@@ -27,13 +27,18 @@ _WORD_MEMBERS = ("type", "code", "status", "reason")
 
 @dataclass(frozen=True, slots=True)
 class ErrorReport:
-    """`words` are types, codes and states in lower case; `status` is an HTTP status found inside."""
+    """`words` are types, codes and states in lower case; `status` is an HTTP status found inside.
+
+    `details` is what a gateway adds to its own words: why it refused, or what the vendor behind it said. People
+    read it; nothing is decided by it.
+    """
 
     text: str
     words: frozenset[str] = frozenset()
     status: int | None = None
     is_json: bool = False
     has_error: bool = False
+    details: str = ""
 
 
 def report_of_body(body: bytes) -> ErrorReport:
@@ -61,6 +66,7 @@ def report_of_value(value: JsonValue) -> ErrorReport:
         status=next((status for level in reversed(levels) if (status := _status(level))), None),
         is_json=True,
         has_error=any("error" in level for level in levels),
+        details=next((details for level in levels if (details := _details(level))), ""),
     )
 
 
@@ -117,6 +123,20 @@ def _status(level: JsonObject) -> int | None:
         if isinstance(value, int) and 400 <= value <= 599:
             return value
     return None
+
+
+def _details(level: JsonObject) -> str:
+    """Read what OpenRouter puts into `metadata`."""
+    metadata = as_object(level.get("metadata"))
+    said = ", ".join(text for reason in as_list(metadata.get("reasons")) if (text := as_text(reason)))
+    if raw := metadata.get("raw"):
+        said = f"{said}; {_raw_text(raw)}" if said else _raw_text(raw)
+    vendor = as_text(metadata.get("provider_name"))
+    return (f"{vendor}: {said}" if vendor and said else said)[:_MAX_PLAIN_TEXT]
+
+
+def _raw_text(raw: JsonValue) -> str:
+    return (_report_of_string(raw) if isinstance(raw, str) else report_of_value(raw)).text
 
 
 def _readable(text: str) -> str:

@@ -12,7 +12,13 @@ from typing import Protocol
 
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.ports.provider import CycleObserver
-from jp_lsp.providers.http import ConnectionBrokenError, RefusedResponse, ResponseRefusedError, VendorHttp
+from jp_lsp.providers.http import (
+    ConnectionBrokenError,
+    RefusedResponse,
+    ResponseRefusedError,
+    VendorHttp,
+    read_out,
+)
 from jp_lsp.providers.surrogates import SurrogateJoiner
 from jp_lsp.turn.failure import StreamFailure
 from jp_lsp.turn.stream_event import Finished, StreamEvent, Usage
@@ -53,22 +59,30 @@ class Exchange(Protocol):
 
 
 async def run(
-    exchange: Exchange, http: VendorHttp, path: str, observer: CycleObserver
+    exchange: Exchange,
+    http: VendorHttp,
+    path: str,
+    observer: CycleObserver,
+    *,
+    accept: str = "text/event-stream",
 ) -> AsyncGenerator[StreamEvent, None]:
     """Carry an exchange out. Closing this iterator closes the connection at once.
 
-    The event that ends the answer is given after the connection is closed, and after usage was reported, so
-    a caller that stops there leaves nothing behind.
+    `accept` is the media type that is asked for.
+
+    The event that ends the answer is given after the connection is closed or free again, and after usage was
+    reported, so a caller that stops there leaves nothing behind.
     """
     joiner = SurrogateJoiner()
     usage = _UsageReport(exchange, observer)
     try:
         while (body := exchange.next_request()) is not None:
             try:
-                async with aclosing(http.stream(path, body, observer)) as chunks:
+                async with aclosing(http.stream(path, body, observer, accept=accept)) as chunks:
                     async for chunk in chunks:
                         events = exchange.feed(chunk)
                         if not exchange.wants_more:
+                            await read_out(chunks)
                             break
                         for event in joiner.join(events):
                             yield event

@@ -57,7 +57,8 @@ class VendorErrors:
     """What is special about a vendor's errors.
 
     `patient_types` are error types after which the vendor wants `patience` seconds when it names no time
-    itself. `in_band_status` comes before `STATUS_OF_WORD` for errors inside a stream.
+    itself. `in_band_status` comes before `STATUS_OF_WORD` for errors inside a stream; one that nothing there
+    names counts as `unnamed_in_band_status`, and as about the request itself when that is `None`.
     """
 
     provider: str
@@ -66,6 +67,7 @@ class VendorErrors:
     patient_types: frozenset[str] = frozenset()
     patience: float | None = None
     in_band_status: Mapping[str, int] | None = None
+    unnamed_in_band_status: int | None = 500
 
 
 _CONTEXT_WORDS = frozenset({"context_length_exceeded", "exceed_context_size_error", "request_too_large"})
@@ -111,7 +113,7 @@ def classify_response(
     wait = wait_from_headers(headers, now) or wait_from_text(text, body.decode("utf-8", "replace"))
     if headers.get("x-should-retry", "").strip().lower() == "false":
         wait = None
-    message = f"{text or 'the server gave no explanation'} (HTTP {status})"
+    message = f"{_with_details(text or 'the server gave no explanation', report)} (HTTP {status})"
     return _build(kind, message, wait, status, report, vendor)
 
 
@@ -122,15 +124,26 @@ def classify_in_band(error: JsonValue, *, vendor: VendorErrors) -> StreamFailure
     """
     report = report_of_value(error)
     status = report.status or _status_of_words(report, vendor)
-    kind = _kind_of_response(status or 500, {}, report, vendor)
+    kind = _kind_of_response(status or vendor.unnamed_in_band_status or 0, {}, report, vendor)
     text = report.text or "the server reported an error without an explanation"
-    return _build(kind, text, wait_from_text(text), status, report, vendor)
+    return _build(kind, _with_details(text, report), wait_from_text(text), status, report, vendor)
+
+
+def _with_details(text: str, report: ErrorReport) -> str:
+    return f"{text} ({report.details})" if report.details and report.details not in text else text
 
 
 def lost_stream(vendor: VendorErrors) -> StreamFailure:
     """Give the failure of a body that ended without saying how."""
     message = "the response ended without a terminal event"
     return StreamFailure(FailureKind.TRANSIENT, message, provider=vendor.provider)
+
+
+def at_billing_page(message: str, vendor: VendorErrors) -> str:
+    """Add to a message about a spent quota where the user can see to it."""
+    if not vendor.billing_url:
+        return message
+    return f"{message.rstrip('.')}. Check plan and billing at {vendor.billing_url}"
 
 
 def _build(
@@ -141,8 +154,8 @@ def _build(
     report: ErrorReport,
     vendor: VendorErrors,
 ) -> StreamFailure:
-    if kind is FailureKind.QUOTA and vendor.billing_url:
-        message = f"{message.rstrip('.')}. Check plan and billing at {vendor.billing_url}"
+    if kind is FailureKind.QUOTA:
+        message = at_billing_page(message, vendor)
     if wait is None and kind is FailureKind.TRANSIENT and vendor.patient_types & report.words:
         wait = vendor.patience
     # A hint makes a failure retryable, so a fatal kind must not carry one; `other` is fatal only without.

@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -36,6 +37,10 @@ _CONNECT_TIMEOUT = 10.0
 _WRITE_TIMEOUT = 30.0
 _POOL_TIMEOUT = 10.0
 _JSON_READ_TIMEOUT = 60.0
+_KEPT_IDLE = 60.0
+"""Seconds for which a connection waits for the next request: tools run between the cycles of a turn."""
+_READ_OUT_TIMEOUT = 0.1
+_MAX_READ_OUT_SIZE = 64 * 1024
 _MAX_REFUSAL_SIZE = 1024 * 1024
 _MAX_JSON_SIZE = 32 * 1024 * 1024
 _NO_STREAM_TYPES = frozenset({"application/json", "text/html", "text/plain"})
@@ -46,7 +51,7 @@ _MASK = "***"
 
 @dataclass(frozen=True, slots=True)
 class RefusedResponse:
-    """A response that is no stream; header names are in lower case, the body may be cut at 1 MiB."""
+    """A response that is no stream; header names are in lower case, the body may be cut at 1 MiB (errors)."""
 
     status: int
     headers: Mapping[str, str]
@@ -124,7 +129,7 @@ class VendorHttp:
         ) as response:
             observer.bytes_received()
             if not is_stream(response.status_code, response.headers.get("content-type", "")):
-                raise ResponseRefusedError(await _read_refusal(response, observer))
+                raise ResponseRefusedError(await _read_refusal(response, observer, accept))
             async for chunk in response.aiter_bytes():
                 observer.bytes_received()
                 yield chunk
@@ -214,6 +219,9 @@ class VendorHttp:
             trust_env=not _is_loopback(self._base_url),
             verify=self._base_url.lower().startswith("https:"),
             follow_redirects=False,
+            limits=httpx.Limits(max_keepalive_connections=10, keepalive_expiry=_KEPT_IDLE),
+            # Several answers of one vendor then share a connection. Without the library nothing is lost.
+            http2=find_spec("h2") is not None,
         )
 
     def _failure_of(self, error: Exception) -> StreamFailure:
@@ -236,6 +244,19 @@ class VendorHttp:
         return StreamFailure(kind, message, provider=self._provider)
 
 
+async def read_out(chunks: AsyncGenerator[bytes, None]) -> None:
+    """Read the little that may follow the end of an answer, so that its connection can carry the next request.
+
+    What takes longer is not worth it; nothing that goes wrong here matters any more.
+    """
+    with suppress(ConnectionBrokenError), anyio.move_on_after(_READ_OUT_TIMEOUT):
+        size = 0
+        async for chunk in chunks:
+            size += len(chunk)
+            if size > _MAX_READ_OUT_SIZE:
+                return
+
+
 def _is_loopback(base_url: str) -> bool:
     """Tell whether a plain-text address is this machine's own."""
     parts = urlsplit(base_url)
@@ -253,8 +274,9 @@ def join_url(base_url: str, path: str) -> str:
     People give addresses with and without the version; it is not doubled.
     """
     base = base_url.removesuffix("/")
-    if base.endswith("/v1") and path.startswith("/v1/"):
-        base = base.removesuffix("/v1")
+    before, version, _ = path.partition("/v1/")
+    if version:
+        base = base.removesuffix(f"{before}/v1")
     return base + path
 
 
@@ -263,18 +285,21 @@ def is_stream(status: int, content_type: str) -> bool:
     return status < 300 and content_type.partition(";")[0].strip().lower() not in _NO_STREAM_TYPES
 
 
-async def _read_refusal(response: "httpx.Response", observer: CycleObserver) -> RefusedResponse:
+async def _read_refusal(response: "httpx.Response", observer: CycleObserver, accept: str) -> RefusedResponse:
     import httpx  # loaded by now; see the module's docstring
 
+    # An answer in one piece may be asked for; it is no stream, and larger than any error.
+    is_document = response.status_code < 300 and accept == "application/json"
+    limit = _MAX_JSON_SIZE if is_document else _MAX_REFUSAL_SIZE
     body = bytearray()
     # The status is what matters: a body that breaks off still explains as much as arrived.
     with suppress(httpx.HTTPError):
         async for chunk in response.aiter_bytes():
             observer.bytes_received()
             body += chunk
-            if len(body) >= _MAX_REFUSAL_SIZE:
+            if len(body) >= limit:
                 break
-    return RefusedResponse(response.status_code, _lower(response), bytes(body[:_MAX_REFUSAL_SIZE]))
+    return RefusedResponse(response.status_code, _lower(response), bytes(body[:limit]))
 
 
 async def _read_at_most(response: "httpx.Response", limit: int) -> bytes:

@@ -10,6 +10,9 @@ from jp_lsp.providers.failure import VendorErrors, classify_response
 from jp_lsp.providers.http import ConnectionBrokenError, ResponseRefusedError, VendorHttp
 from jp_lsp.providers.untrusted import as_object
 
+LIST_LIFETIME = 24 * 3600.0
+"""Seconds for which a vendor's list of models is good enough (providers 7)."""
+
 
 @contextmanager
 def asking(errors: VendorErrors, http: VendorHttp) -> Generator[None, None, None]:

@@ -38,11 +38,16 @@ def portable(schema: JsonObject) -> dict[str, JsonValue]:
             result[name] = value
         elif not name.startswith(("$", "x-")):
             hints[name] = value
-    if hints:
-        listed = ", ".join(f"{name}: {_written(value)}" for name, value in hints.items())[:_MAX_HINTS_SIZE]
-        described = as_text(result.get("description"))
-        result["description"] = f"{described}\n\n{{{listed}}}" if described else f"{{{listed}}}"
-    return result
+    return with_hints(result, hints)
+
+
+def with_hints(schema: JsonObject, hints: JsonObject) -> dict[str, JsonValue]:
+    """Put keywords that a vendor does not know into the description of a schema."""
+    if not hints:
+        return dict(schema)
+    listed = ", ".join(f"{name}: {_written(value)}" for name, value in hints.items())[:_MAX_HINTS_SIZE]
+    described = as_text(schema.get("description"))
+    return {**schema, "description": f"{described}\n\n{{{listed}}}" if described else f"{{{listed}}}"}
 
 
 def _written(value: JsonValue) -> str:

@@ -92,6 +92,22 @@ def lowest_level(support: ReasoningSupport | None) -> EffortLevel | None:
     return next((level for level in _ASCENDING_LEVELS if level in support.levels), None)
 
 
+def nearest_level(support: Leveled, level: EffortLevel) -> EffortLevel:
+    """Give the level itself if the model has it, else the next lower one, else the lowest that it has."""
+    if level == "none" and support.can_disable:
+        return level
+    order = _ASCENDING_LEVELS
+    possible: list[EffortLevel] = [known for known in order if known in support.levels]
+    wanted = order.index(level) if level in order else -1
+    lower: list[EffortLevel] = [known for known in possible if order.index(known) <= wanted]
+    return lower[-1] if lower else possible[0] if possible else level
+
+
+def always_reasons(support: ReasoningSupport | None) -> bool:
+    """Whether the model certainly thinks before every answer."""
+    return support is not None and not known_to_disable(support)
+
+
 def known_to_disable(support: ReasoningSupport | None) -> bool:
     """Whether the model certainly can answer without thinking."""
     match support:

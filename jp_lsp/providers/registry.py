@@ -13,10 +13,13 @@ from importlib import import_module
 from typing import Literal, Protocol, cast
 from urllib.parse import urlsplit
 
-from jp_lsp.ports.provider import ModelId, Provider
+from jp_lsp.ports.model_lists import ModelLists
+from jp_lsp.ports.provider import ModelId
 from jp_lsp.ports.providers import PROVIDER_DEFAULTS, ProviderSettings
 from jp_lsp.ports.refusal import Refusal
+from jp_lsp.providers.closing import ClosingProvider
 from jp_lsp.providers.connection import Connection
+from jp_lsp.providers.keeping import KeepingProvider, Vendor
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +32,18 @@ class _Vendor:
 
 _VENDORS: Mapping[str, _Vendor] = {
     "anthropic": _Vendor("jp_lsp.providers.anthropic.adapter"),
+    "cerebras": _Vendor("jp_lsp.providers.chat.cerebras"),
     "compatible": _Vendor("jp_lsp.providers.chat.compatible", "optional"),
+    "deepseek": _Vendor("jp_lsp.providers.chat.deepseek"),
+    "google": _Vendor("jp_lsp.providers.google.adapter"),
     "llamacpp": _Vendor("jp_lsp.providers.chat.llamacpp", "optional"),
     "lmstudio": _Vendor("jp_lsp.providers.chat.lmstudio", "optional"),
+    "ollama": _Vendor("jp_lsp.providers.ollama.adapter", "optional"),
+    "openai": _Vendor("jp_lsp.providers.openai.adapter"),
+    "openrouter": _Vendor("jp_lsp.providers.chat.openrouter"),
+    "xai": _Vendor("jp_lsp.providers.chat.xai"),
 }
 _LOCAL = "local"
-
-
-class ClosingProvider(Provider, Protocol):
-    """A provider that holds connections."""
-
-    async def aclose(self) -> None:
-        """Close them."""
 
 
 class _AdapterModule(Protocol):
@@ -56,6 +59,7 @@ class ProviderRegistry:
         settings: what the user set, by vendor; vendors that are absent have their defaults.
         environ: the environment that keys and addresses are read from.
         local: makes the provider of the embedded model; without it there is none.
+        lists: where what vendors say about their models is kept; without it they are asked each time.
         now: gives Unix seconds.
     """
 
@@ -65,11 +69,13 @@ class ProviderRegistry:
         environ: Mapping[str, str],
         *,
         local: Callable[[], ClosingProvider] | None = None,
+        lists: ModelLists | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
         self._environ = environ
         self._local = local
+        self._lists = lists
         self._now = now
         self._made: dict[str, ClosingProvider] = {}
 
@@ -102,7 +108,10 @@ class ProviderRegistry:
             raise Refusal("model_unknown", self._unknown_vendor(model), origin="assistant.model.id")
         connection = self._connect(model.provider, vendor)
         module = cast(_AdapterModule, import_module(vendor.module))
-        return module.make_provider(connection)
+        provider = module.make_provider(connection)
+        if self._lists is None:
+            return provider
+        return KeepingProvider(provider, Vendor(model.provider, connection.base_url), self._lists, self._now)
 
     def _unknown_vendor(self, model: ModelId) -> str:
         near = get_close_matches(model.provider, self.known, n=1)

@@ -164,7 +164,7 @@ def _strict(schema: JsonObject, root: JsonObject, open_references: frozenset[str
     node = dict(schema)
     reference = as_text(node.get("$ref"))
     if reference and len(node) > 1:
-        target = _resolve(reference, root)
+        target = local_definition(reference, root)
         if reference in open_references:
             return {"$ref": reference}  # it refers to itself: further inlining would never end
         if target is not None:
@@ -196,8 +196,14 @@ def _strict(schema: JsonObject, root: JsonObject, open_references: frozenset[str
     return node
 
 
+def without_all_of(schema: JsonObject) -> dict[str, JsonValue]:
+    """Merge the parts of an `allOf` into the schema itself; what the schema says already wins."""
+    node = dict(schema)
+    _flatten_all_of(node)
+    return node
+
+
 def _flatten_all_of(node: dict[str, JsonValue]) -> None:
-    """Merge the parts of an `allOf` into the node itself; what the node says already wins."""
     for part in as_list(node.pop("allOf", None)):
         for name, value in as_object(part).items():
             if name == "properties":
@@ -213,7 +219,7 @@ def _flatten_all_of(node: dict[str, JsonValue]) -> None:
                 node.setdefault(name, value)
 
 
-def _resolve(reference: str, root: JsonObject) -> JsonObject | None:
+def local_definition(reference: str, root: JsonObject) -> JsonObject | None:
     """Follow a local JSON pointer; nothing when it leads nowhere."""
     if not reference.startswith("#/"):
         return None

@@ -1,10 +1,11 @@
-"""What the decoders of all vendors' streams have in common: server-sent events in, our events out, until the end.
+"""What the decoders of all vendors' streams have in common: framed payloads in, our events out, until the end.
 
 A vendor's decoder says what one payload means, and what the loss of the connection means where it stands.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Protocol
 
 from jp_lsp.providers.failure import VendorErrors, lost_stream
 from jp_lsp.providers.sse import EventTooLargeError, SseDecoder, SseEvent
@@ -12,26 +13,43 @@ from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import FinishReason, StreamEvent, Usage
 
 
+class Framing(Protocol):
+    """Finds the payloads in the bytes of a body."""
+
+    def feed(self, chunk: bytes) -> Sequence[SseEvent]:
+        """Take bytes, cut anywhere.
+
+        Raises:
+            EventTooLargeError: a payload is over the limit.
+        """
+        ...
+
+    def end(self) -> Sequence[SseEvent]:
+        """Take the end of the body."""
+        ...
+
+
 class ResponseDecoder(ABC):
     """Takes one response. After `is_finished` it gives nothing more.
 
     Args:
         errors: how the vendor says what went wrong.
+        framing: how payloads follow one another; server-sent events when nothing else is said.
     """
 
-    def __init__(self, errors: VendorErrors) -> None:
+    def __init__(self, errors: VendorErrors, framing: Framing | None = None) -> None:
         self.is_finished = False
         self.usage: Usage | None = None
         self._errors = errors
         self._finish: FinishReason | None = None
-        self._sse = SseDecoder()
+        self._framing: Framing = framing or SseDecoder()
 
     def feed(self, data: bytes) -> list[StreamEvent]:
         """Take bytes, cut anywhere."""
         if self.is_finished:
             return []
         try:
-            return self._take(self._sse.feed(data))
+            return self._take(self._framing.feed(data))
         except EventTooLargeError as error:
             return self.broken(StreamFailure(FailureKind.OTHER, str(error), provider=self._errors.provider))
 
@@ -39,7 +57,7 @@ class ResponseDecoder(ABC):
         """Take the clean end of the body, whether or not the vendor has announced it."""
         if self.is_finished:
             return []
-        events = self._take(self._sse.end())
+        events = self._take(self._framing.end())
         return events + self.broken(lost_stream(self._errors))
 
     @abstractmethod
@@ -50,9 +68,9 @@ class ResponseDecoder(ABC):
     def _on_payload(self, name: str, data: str, events: list[StreamEvent]) -> None:
         """Take the data of one event of that name, which may be empty; add to `events`."""
 
-    def _take(self, sse_events: Sequence[SseEvent]) -> list[StreamEvent]:
+    def _take(self, payloads: Sequence[SseEvent]) -> list[StreamEvent]:
         events: list[StreamEvent] = []
-        for name, data in sse_events:
+        for name, data in payloads:
             if data and not data.isspace():
                 self._on_payload(name, data, events)
             if self.is_finished:

@@ -28,6 +28,9 @@ pytestmark = [pytest.mark.asyncio, pytest.mark.e2e, pytest.mark.filterwarnings("
 KEY = "a-key-for-nobody"
 ANTHROPIC = "anthropic/claude-sonnet-4-5"
 CHAT = "compatible/gpt-4o"
+GOOGLE = "google/gemini-2.5-flash"
+RESPONSES = "openai/gpt-4o"
+XAI = "xai/grok-3"
 
 
 ANSWERS = Match(stream=True)
@@ -48,21 +51,26 @@ def user_of(folder: Path, model: str, providers: str = "") -> UserFolders:
     return user
 
 
-@pytest.fixture(params=[ANTHROPIC, CHAT])
+@pytest.fixture(params=[ANTHROPIC, CHAT, GOOGLE, RESPONSES, XAI])
 def model(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture
 def vendor_user(tmp_path: Path, model: str, llmock: Any) -> UserFolders:
-    address = f"providers.llm.anthropic.base_url = '{llmock.base_url('anthropic')}'\n"
+    address = (
+        f"providers.llm.anthropic.base_url = '{llmock.base_url('anthropic')}'\n"
+        f"providers.llm.google.base_url = '{llmock.base_url('gemini')}/v1beta'\n"
+        f"providers.llm.openai.base_url = '{llmock.base_url('openai')}'\n"
+    )
     return user_of(tmp_path, model, address)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def vendor_server(vendor_user: UserFolders, llmock: Any) -> AsyncIterator[JpServer]:
     options = {"jp": {"compatible": {"base_url": llmock.url}}}
-    environment = {"ANTHROPIC_API_KEY": KEY}
+    names = ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "XAI_API_KEY")
+    environment = {**dict.fromkeys(names, KEY), "XAI_BASE_URL": llmock.base_url("xai")}
     async with initialized_server(vendor_user, environment=environment, options=options) as server:
         yield server
 
@@ -79,7 +87,9 @@ async def test_a_whole_turn_on_a_vendor(
     again = await vendor_server.client.query("One word.", "u", conversation=result["conversation"])
     assert again["text"] == "Tabs."
     asked = [record for record in llmock.requests if record.method == "POST"]
-    assert [len(record.body["messages"]) for record in asked] in ([1, 3], [2, 4])  # a system message may lead
+    names = ("messages", "contents", "input")
+    said = [record.body[name] for record in asked for name in names if name in record.body]
+    assert [len(each) for each in said] in ([1, 3], [2, 4])  # a system message may lead
     llmock.assert_resilient(strict=True)
 
 

@@ -8,22 +8,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.providers.anthropic.chaining import (
+from jp_lsp.providers.anthropic.decode import MessagesDecoder
+from jp_lsp.providers.anthropic.encode import EncodedRequest, tool_choice_field
+from jp_lsp.providers.anthropic.repair import plan_repair
+from jp_lsp.providers.anthropic.response import ResponseRecord
+from jp_lsp.providers.anthropic.thinking import DISABLED
+from jp_lsp.providers.chaining import (
     GO_ON,
     MAX_CONTINUATIONS,
     Continuation,
     CutText,
     SeenIndices,
 )
-from jp_lsp.providers.anthropic.decode import MessagesDecoder
-from jp_lsp.providers.anthropic.encode import EncodedRequest, tool_choice_field
-from jp_lsp.providers.anthropic.repair import plan_repair
-from jp_lsp.providers.anthropic.response import ResponseRecord
-from jp_lsp.providers.anthropic.thinking import DISABLED
 from jp_lsp.providers.failure import VendorErrors, classify_response
 from jp_lsp.providers.forcing import MAX_FOLLOW_UPS, demand
 from jp_lsp.providers.http import RefusedResponse
 from jp_lsp.providers.untrusted import as_list, as_object
+from jp_lsp.providers.usage import total
 from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.turn.failure import StreamFailure
 from jp_lsp.turn.stream_event import (
@@ -79,7 +80,7 @@ class MessagesExchange:
     @property
     def usage(self) -> Usage | None:
         """What all responses took together."""
-        return _sum(self._past_usage, self._response.decoder.usage)
+        return total(self._past_usage, self._response.decoder.usage)
 
     @property
     def wants_more(self) -> bool:
@@ -213,18 +214,3 @@ class MessagesExchange:
         self._is_body_due = True
         self._past_usage = self.usage
         self._response = self._new_response(continuation)
-
-
-def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
-    if one is None or other is None:
-        return one or other
-    return Usage(
-        _add(one.input_tokens, other.input_tokens),
-        _add(one.output_tokens, other.output_tokens),
-        _add(one.cached_tokens, other.cached_tokens),
-        _add(one.reasoning_tokens, other.reasoning_tokens),
-    )
-
-
-def _add(one: int | None, other: int | None) -> int | None:
-    return one if other is None else other if one is None else one + other

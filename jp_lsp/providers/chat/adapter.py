@@ -7,7 +7,7 @@ from contextlib import aclosing
 from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails, ModelId
 from jp_lsp.providers.chat.dialect import Dialect
 from jp_lsp.providers.chat.encode import encode
-from jp_lsp.providers.chat.exchange import ChatExchange
+from jp_lsp.providers.chat.exchanges import make_exchange
 from jp_lsp.providers.exchange import run
 from jp_lsp.providers.http import VendorHttp
 from jp_lsp.providers.model_list import asking
@@ -26,17 +26,27 @@ class ChatProvider:
         self._dialect = dialect
         self._http = http
         self._warnings = OnceLog(_log)
+        self._listed_at = 0.0
+        self._listed: dict[ModelId, ModelDetails] = {}
 
     async def models(self) -> Sequence[ModelDetails]:
         """List what the server offers, by id."""
         with asking(self._dialect.errors, self._http):
             models = await self._dialect.list_models(self._http)
+        self._listed = {model.id: model for model in models}
+        self._listed_at = self._http.now()
         return sorted(models, key=lambda model: model.id.name)
 
     async def model_details(self, name: str) -> ModelDetails:
-        """Look a model up in the list; one that is not there gives details that are all unknown."""
+        """Look a model up in the list; one that is not there gives details that are all unknown.
+
+        A list that lives for a while is not asked for again, so that queries do not wait for it.
+        """
         wanted = ModelId(self._dialect.provider, name)
-        return next((model for model in await self.models() if model.id == wanted), ModelDetails(wanted))
+        is_fresh = 0 <= self._http.now() - self._listed_at < self._dialect.list_lifetime
+        if not (is_fresh and self._listed):
+            await self.models()
+        return self._listed.get(wanted, ModelDetails(wanted))
 
     async def stream(
         self, request: CycleRequest, observer: CycleObserver
@@ -44,11 +54,8 @@ class ChatProvider:
         """Send one request and give its events."""
         encoded = encode(request, self._dialect)
         self._warnings.warn(encoded.warnings)
-        exchange = ChatExchange(
-            encoded.body,
-            self._dialect,
-            structured=request.thread.schema is not None,
-            now=self._http.now,
+        exchange = make_exchange(
+            encoded, self._dialect, structured=request.thread.schema is not None, now=self._http.now
         )
         async with aclosing(run(exchange, self._http, self._dialect.chat_path, observer)) as events:
             async for event in events:

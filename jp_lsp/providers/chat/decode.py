@@ -7,8 +7,10 @@ treated as absent.
 """
 
 import logging
+from collections.abc import Callable, Mapping
 from typing import Literal
 
+from jp_lsp.conversation.event import NO_METADATA
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.providers.chat.routing import Call, CallDelta, CallRouter
 from jp_lsp.providers.chat.scanner import Scanned, TagScanner
@@ -39,7 +41,7 @@ _LONGEST_SENTINEL = 20
 
 
 class ChatDecoder(ResponseDecoder):
-    """Takes one response."""
+    """Takes one response; `Dialect` explains the switches."""
 
     def __init__(
         self,
@@ -48,15 +50,20 @@ class ChatDecoder(ResponseDecoder):
         structured: bool = False,
         scans_tags: bool = False,
         reuses_indices: bool = False,
+        flushes_late: bool = False,
+        read_details: Callable[[JsonValue], Mapping[str, JsonValue] | None] | None = None,
     ) -> None:
         super().__init__(errors)
         self._content_kind: Literal["message", "structured"] = "structured" if structured else "message"
         self._scanner = TagScanner() if scans_tags else None
         self._reuses_indices = reuses_indices
+        self._flushes_late = flushes_late
+        self._read_details = read_details
         self._router = CallRouter()
         self._reasoning_index = 0
         self._content_index = 1
         self._has_content = False
+        self._opened: set[int] = set()
         self._flushed: set[int] = set()
         self._highest_index = -1
         self._has_warned = False
@@ -98,6 +105,9 @@ class ChatDecoder(ResponseDecoder):
                 self._on_choice(choice, events)
 
     def _on_choice(self, choice: JsonObject, events: list[StreamEvent]) -> None:
+        if error := choice.get("error"):
+            events += self._fail(error)
+            return
         if delta := as_object(choice.get("delta")):
             self._on_delta(delta, events)
         if word := choice.get("finish_reason"):
@@ -106,13 +116,15 @@ class ChatDecoder(ResponseDecoder):
     def _on_delta(self, delta: JsonObject, events: list[StreamEvent]) -> None:
         thoughts = delta.get("reasoning_content")
         other_thoughts = delta.get("reasoning")
-        if reasoning := as_text(thoughts) or as_text(other_thoughts):
+        reasoning = as_text(thoughts) or as_text(other_thoughts)
+        details = None if self._read_details is None else self._read_details(delta.get("reasoning_details"))
+        if reasoning or details is not None:
             self._release(events)
-            self._add_reasoning(reasoning, events)
+            self._add_reasoning(reasoning, events, details or NO_METADATA)
         if content := as_text(delta.get("content")):
             if self._scanner is None or thoughts is not None or other_thoughts is not None:
                 self._release(events)
-                self._flush(self._reasoning_index, events)
+                self._flush_before(self._reasoning_index, events)
                 self._add_content(content, events)
             else:
                 self._add_scanned(self._scanner.feed(content), events)
@@ -130,13 +142,16 @@ class ChatDecoder(ResponseDecoder):
         if self._scanner is not None:
             self._add_scanned(self._scanner.release(), events)
 
-    def _add_reasoning(self, text: str, events: list[StreamEvent]) -> None:
-        if self._highest_index > self._reasoning_index and not self._reuses_indices:
+    def _add_reasoning(
+        self, text: str, events: list[StreamEvent], metadata: Mapping[str, JsonValue] = NO_METADATA
+    ) -> None:
+        # Metadata alone (a signature) belongs to the thoughts that came before, however late it comes.
+        if text and self._highest_index > self._reasoning_index and not self._reuses_indices:
             self._flush(self._reasoning_index, events)
             self._flush_content(events)
             self._reasoning_index = self._next_free_index()
             self._content_index = self._reasoning_index + 1
-        events.append(TextPart(self._used(self._reasoning_index), "reasoning", text))
+        events.append(TextPart(self._used(self._reasoning_index), "reasoning", text, metadata))
 
     def _add_content(self, text: str, events: list[StreamEvent]) -> None:
         if self._highest_index > self._content_index and not self._reuses_indices:
@@ -158,7 +173,7 @@ class ChatDecoder(ResponseDecoder):
         if call is None and self._router.is_full:
             self._warn(f"{self._errors.provider} sent more tool calls than anybody could want")
             return
-        self._flush(self._reasoning_index, events)
+        self._flush_before(self._reasoning_index, events)
         if call is None:
             call = self._open_call(delta, events)
         elif call.repeats(delta):
@@ -170,7 +185,7 @@ class ChatDecoder(ResponseDecoder):
             events.append(ToolCallArguments(self._used(call.index), delta.arguments))
 
     def _open_call(self, delta: CallDelta, events: list[StreamEvent]) -> Call:
-        if not self._reuses_indices:
+        if not self._reuses_indices and not self._flushes_late:
             self._release(events)
             self._flush_content(events)
         return self._router.open(delta, last_text=self._content_index, next_free=self._next_free_index())
@@ -208,8 +223,13 @@ class ChatDecoder(ResponseDecoder):
         for call in self._router.calls:
             self._flush(call.index, events)
 
+    def _flush_before(self, index: int, events: list[StreamEvent]) -> None:
+        """Complete an event because another one begins."""
+        if not self._flushes_late:
+            self._flush(index, events)
+
     def _flush(self, index: int, events: list[StreamEvent]) -> None:
-        if index not in self._flushed:
+        if index not in self._flushed and (index in self._opened or not self._flushes_late):
             self._flushed.add(index)
             events.append(Flush(index))
 
@@ -219,6 +239,7 @@ class ChatDecoder(ResponseDecoder):
         self._has_warned = True
 
     def _used(self, index: int) -> int:
+        self._opened.add(index)
         self._highest_index = max(self._highest_index, index)
         return index
 

@@ -3,22 +3,30 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.provider import CycleRequest
-from jp_lsp.providers.chat.dialect import Dialect
+from jp_lsp.providers.chat.dialect import Dialect, ReasoningFields, Setting, without
 from jp_lsp.providers.chat.messages import build_messages
-from jp_lsp.providers.reasoning import is_ignored, resolve
+from jp_lsp.providers.forcing import is_forced, nudge
+from jp_lsp.providers.reasoning import always_reasons, is_ignored, resolve
 from jp_lsp.providers.schema import loose_schema, strict_schema, tool_description
 from jp_lsp.providers.structured_fallback import needs_words, schema_in_words, warning
-from jp_lsp.tools.definition import NamedTool, ToolDefinition
+from jp_lsp.providers.untrusted import pick
+from jp_lsp.tools.definition import NamedTool, ToolChoice, ToolDefinition
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedRequest:
-    """A body, and sentences about settings that the vendor cannot take."""
+    """A body, and sentences about settings that the vendor cannot take.
+
+    `owed` is a demand for a tool that could only be put into words; `can_disable`: it can be made in earnest by
+    a request without thinking.
+    """
 
     body: dict[str, JsonValue]
     warnings: tuple[str, ...]
+    owed: ToolChoice | None = None
+    can_disable: bool = True
 
 
 def encode(request: CycleRequest, dialect: Dialect) -> EncodedRequest:
@@ -30,63 +38,103 @@ def encode(request: CycleRequest, dialect: Dialect) -> EncodedRequest:
         warnings.append(f"{request.model.id} does not reason: the reasoning setting was left out")
     reasoning = dialect.reasoning_fields(request, effort)
     prefills = dialect.prefills if request.model.prefill is None else request.model.prefill
-    messages, left_out = build_messages(
-        request.thread, dialect, prefills=prefills and not reasoning.is_thinking
-    )
-    if (unenforced := needs_words(request)) is not None:
-        messages.insert(
-            len(request.thread.system_parts), {"role": "system", "content": schema_in_words(unenforced)}
-        )
+    may_prefill = prefills and not reasoning.is_thinking
+    if dialect.write_messages is None:
+        written = build_messages(request.thread, dialect, prefills=may_prefill)
+    else:
+        written = dialect.write_messages(request, may_prefill)
+    messages = written.messages
+    # A vendor that cannot hold any model to a schema holds none to it, whatever is known of the model.
+    unenforced = needs_words(request) if dialect.enforces_schemas else request.thread.schema
+    if unenforced is not None:
+        standing = messages[: len(request.thread.system_parts)]
+        behind = sum(message["role"] == "system" for message in standing)
+        messages.insert(behind, {"role": "system", "content": schema_in_words(unenforced)})
         warnings.append(warning(request))
+    can_disable = not always_reasons(request.model.reasoning)
+    can_only_ask = _can_only_ask(request, dialect, reasoning, can_disable=can_disable)
+    owed = request.tool_choice if can_only_ask else None
+    if owed is not None:
+        messages.insert(0, {"role": "system", "content": nudge(owed)})
     body: dict[str, JsonValue] = {
         "model": request.model.id.name,
-        "messages": messages,
+        "messages": [*messages],
         "stream": True,
+        **pick(parameters.other, dialect.passes_on),
         **reasoning.fields,
     }
     if dialect.asks_for_usage:
         body["stream_options"] = {"include_usage": True}
-    _add_sampling(body, request, dialect, warnings)
-    _add_tools(body, request, dialect)
-    if (schema := request.thread.schema) is not None and unenforced is None:
+    _add_sampling(body, request, dialect, warnings, is_thinking=reasoning.is_thinking)
+    _add_tools(body, request, dialect, "auto" if owed else request.tool_choice)
+    _add_format(body, request.thread.schema, dialect, is_enforced=unenforced is None)
+    return EncodedRequest(body, (*warnings, *written.left_out), owed, can_disable)
+
+
+def _can_only_ask(
+    request: CycleRequest, dialect: Dialect, reasoning: ReasoningFields, *, can_disable: bool
+) -> bool:
+    """Whether a tool is demanded that the vendor cannot force now."""
+    is_demanded = bool(request.tools) and is_forced(request.tool_choice)
+    return is_demanded and dialect.asks_while_thinking and (reasoning.is_thinking or not can_disable)
+
+
+def _add_format(
+    body: dict[str, JsonValue], schema: JsonObject | None, dialect: Dialect, *, is_enforced: bool
+) -> None:
+    if schema is None:
+        return
+    if is_enforced:
+        written = schema if dialect.response_schema is None else dialect.response_schema(schema)
         body["response_format"] = {
             "type": "json_schema",
-            "json_schema": {"name": "structured_output", "schema": schema, "strict": True},
+            "json_schema": {"name": "structured_output", "schema": written, "strict": True},
         }
-    return EncodedRequest(body, (*warnings, *left_out))
+    elif dialect.json_mode:
+        body["response_format"] = {"type": "json_object"}
 
 
 def _add_sampling(
-    body: dict[str, JsonValue], request: CycleRequest, dialect: Dialect, warnings: list[str]
+    body: dict[str, JsonValue],
+    request: CycleRequest,
+    dialect: Dialect,
+    warnings: list[str],
+    *,
+    is_thinking: bool,
 ) -> None:
     parameters = request.parameters
     if parameters.max_tokens is not None:
         body[dialect.max_tokens_member] = parameters.max_tokens
-    if parameters.temperature is not None:
-        body["temperature"] = parameters.temperature
-    if parameters.top_p is not None:
-        body["top_p"] = parameters.top_p
-    if parameters.top_k is not None:
-        if dialect.takes_top_k:
-            body["top_k"] = parameters.top_k
+    stop: JsonValue = list(parameters.stop_words) or None
+    wanted: dict[Setting, JsonValue] = {
+        "temperature": parameters.temperature,
+        "top_p": parameters.top_p,
+        "top_k": parameters.top_k,
+        "stop": stop,
+    }
+    taken_by_vendor: dict[Setting, bool] = {"top_k": dialect.takes_top_k, "stop": dialect.takes_stop}
+    for setting, value in wanted.items():
+        if value is None:
+            continue
+        named = "stop words" if setting == "stop" else setting
+        if not taken_by_vendor.get(setting, True):
+            warnings.append(f"{dialect.provider} takes no {named}: the setting was left out")
+        elif without(setting) in request.model.features:
+            warnings.append(f"{request.model.id} takes no {named}: the setting was left out")
+        elif is_thinking and not dialect.samples_while_thinking and setting != "stop":
+            warnings.append(f"{request.model.id} takes no {named} while it thinks: the setting was left out")
         else:
-            warnings.append(f"{dialect.provider} takes no top_k: the setting was left out")
-    if parameters.stop_words:
-        if dialect.takes_stop:
-            body["stop"] = list(parameters.stop_words)
-        else:
-            warnings.append(f"{dialect.provider} takes no stop words: the setting was left out")
+            body[setting] = value
 
 
-def _add_tools(body: dict[str, JsonValue], request: CycleRequest, dialect: Dialect) -> None:
+def _add_tools(
+    body: dict[str, JsonValue], request: CycleRequest, dialect: Dialect, choice: ToolChoice
+) -> None:
     if not request.tools:
         return
-    choice = request.tool_choice
     offered: Sequence[ToolDefinition] = request.tools
-    if not isinstance(choice, NamedTool):
-        body["tool_choice"] = choice
-    elif dialect.named_choice == "object":
-        body["tool_choice"] = {"type": "function", "function": {"name": choice.name}}
+    if not isinstance(choice, NamedTool) or dialect.named_choice == "object":
+        body["tool_choice"] = choice_field(choice)
     else:
         # The server cannot be told which tool, only that there must be one: so it is offered no other.
         body["tool_choice"] = "required"
@@ -94,12 +142,19 @@ def _add_tools(body: dict[str, JsonValue], request: CycleRequest, dialect: Diale
     body["tools"] = [_tool(tool, dialect) for tool in offered]
 
 
+def choice_field(choice: ToolChoice) -> JsonValue:
+    """Write a tool choice."""
+    if isinstance(choice, NamedTool):
+        return {"type": "function", "function": {"name": choice.name}}
+    return choice
+
+
 def _tool(tool: ToolDefinition, dialect: Dialect) -> dict[str, JsonValue]:
-    function: dict[str, JsonValue] = {
-        "name": tool.name,
-        "description": tool_description(tool) or "",
-        "parameters": strict_schema(tool) if dialect.strict_tools else loose_schema(tool),
-    }
+    description = tool_description(tool) or ""
+    function: dict[str, JsonValue] = {"name": tool.name}
+    if description or dialect.describes_all:
+        function["description"] = description
+    function["parameters"] = strict_schema(tool) if dialect.strict_tools else loose_schema(tool)
     if dialect.strict_tools:
         function["strict"] = True
     return {"type": "function", "function": function}

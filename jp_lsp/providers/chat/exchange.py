@@ -25,6 +25,8 @@ class ChatExchange:
             structured=structured,
             scans_tags=dialect.scans_tags,
             reuses_indices=dialect.reuses_indices,
+            flushes_late=dialect.flushes_late,
+            read_details=dialect.read_details,
         )
 
     @property
@@ -36,6 +38,11 @@ class ChatExchange:
     def wants_more(self) -> bool:
         """Whether the end is still to come."""
         return not self._decoder.is_finished
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the request has still to go out."""
+        return self._body is not None
 
     def next_request(self) -> JsonObject | None:
         """Give the one body, once."""

@@ -17,30 +17,44 @@ from jp_lsp.conversation.event import (
     ToolCallResponse,
 )
 from jp_lsp.conversation.json_value import JsonValue
-from jp_lsp.conversation.thread import Attachment, BinaryAttachment, Thread
+from jp_lsp.conversation.thread import Attachment, BinaryAttachment, Thread, ThreadEvent
 from jp_lsp.providers.attachments import IMAGE_TYPES, data_url, skipped, text_documents
-from jp_lsp.providers.chat.dialect import Dialect
+from jp_lsp.providers.chat.dialect import Dialect, WrittenMessages
 from jp_lsp.providers.continuation import CONTINUE
 from jp_lsp.providers.untrusted import compact_json
 
 Message = dict[str, JsonValue]
 
 
-def build_messages(thread: Thread, dialect: Dialect, *, prefills: bool) -> tuple[list[Message], list[str]]:
-    """Give the messages, and a sentence for each attachment that the server cannot take.
-
-    `prefills`: the model writes on from an assistant message at the end; otherwise it is asked to.
-    """
+def build_messages(thread: Thread, dialect: Dialect, *, prefills: bool) -> WrittenMessages:
+    """Write a thread; `prefills`: the model writes on from an assistant message, otherwise it is asked to."""
     messages: list[Message] = [{"role": "system", "content": part} for part in thread.system_parts]
     if documents := text_documents(thread.attachments):
         messages.append({"role": "system", "content": documents})
     images, left_out = _images(thread.attachments, dialect)
     if images:
         messages.append({"role": "user", "content": images})
-    history = _History(dialect.reasoning_member)
-    for item in thread.events:
+    messages += history_messages(
+        thread.events,
+        reasoning_member=dialect.reasoning_member,
+        keeps_reasoning_slot=dialect.keeps_reasoning_slot,
+        prefills=prefills,
+    )
+    return WrittenMessages(messages, left_out)
+
+
+def history_messages(
+    events: Sequence[ThreadEvent],
+    *,
+    reasoning_member: str | None,
+    keeps_reasoning_slot: bool = False,
+    prefills: bool = False,
+) -> list[Message]:
+    """Write what was said, with a request to go on where it ends in the middle of an answer."""
+    history = _History(reasoning_member, keeps_reasoning_slot=keeps_reasoning_slot)
+    for item in events:
         history.add(item.event.kind)
-    messages += history.finished()
+    messages = history.finished()
     last = messages[-1] if messages else {}
     if (
         last.get("role") == "assistant"
@@ -48,7 +62,7 @@ def build_messages(thread: Thread, dialect: Dialect, *, prefills: bool) -> tuple
         and not (prefills and last.get("content"))
     ):
         messages.append({"role": "user", "content": CONTINUE})
-    return messages, left_out
+    return messages
 
 
 def _images(attachments: Sequence[Attachment], dialect: Dialect) -> tuple[list[JsonValue], list[str]]:
@@ -88,8 +102,9 @@ class _Texts:
 class _History:
     """Collects what one speaker says in a row."""
 
-    def __init__(self, reasoning_member: str) -> None:
+    def __init__(self, reasoning_member: str | None, *, keeps_reasoning_slot: bool) -> None:
         self._reasoning_member = reasoning_member
+        self._keeps_reasoning_slot = keeps_reasoning_slot
         self._messages: list[Message] = []
         self._begin()
 
@@ -127,11 +142,12 @@ class _History:
         return self._messages
 
     def _end_assistant(self) -> None:
-        reasoning, content = self._reasoning.joined(), self._content.joined()
+        member = self._reasoning_member
+        reasoning, content = self._reasoning.joined() if member else "", self._content.joined()
         if reasoning or content or self._calls:
             message: Message = {"role": "assistant"}
-            if reasoning:
-                message[self._reasoning_member] = reasoning
+            if member and (reasoning or (self._calls and self._keeps_reasoning_slot)):
+                message[member] = reasoning
             if content or not self._calls:
                 # Servers refuse an assistant message with neither, such as one of reasoning alone.
                 message["content"] = content

@@ -147,3 +147,8 @@ class Observer:
 
     def usage_reported(self, usage: Usage) -> None:
         self.usages.append(usage)
+
+
+def short_name(value: object) -> str:
+    """Name a case; the sets in a model's details have no order that two test processes agree on."""
+    return str(value.id if isinstance(value, ModelDetails) else value)

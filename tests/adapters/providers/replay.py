@@ -8,7 +8,7 @@ import base64
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +49,19 @@ from jp_lsp.ports.provider import (
 from jp_lsp.providers.anthropic.adapter import ERRORS as ANTHROPIC_ERRORS
 from jp_lsp.providers.anthropic.encode import encode as encode_anthropic
 from jp_lsp.providers.anthropic.exchange import MessagesExchange
-from jp_lsp.providers.chat import compatible, llamacpp, lmstudio
+from jp_lsp.providers.chat import cerebras, compatible, deepseek, llamacpp, lmstudio, openrouter, xai
 from jp_lsp.providers.chat.dialect import Dialect
 from jp_lsp.providers.chat.encode import encode as encode_chat
-from jp_lsp.providers.chat.exchange import ChatExchange
+from jp_lsp.providers.chat.exchanges import make_exchange
 from jp_lsp.providers.exchange import Exchange
-from jp_lsp.providers.failure import VendorErrors
+from jp_lsp.providers.google.encode import encode as encode_google
+from jp_lsp.providers.google.exchange import GenerateExchange
 from jp_lsp.providers.http import RefusedResponse, is_stream
+from jp_lsp.providers.ollama.encode import encode as encode_ollama
+from jp_lsp.providers.ollama.exchange import ChatExchange as OllamaExchange
+from jp_lsp.providers.openai.encode import encode as encode_openai
+from jp_lsp.providers.openai.errors import ERRORS as OPENAI_ERRORS
+from jp_lsp.providers.openai.exchange import ResponsesExchange
 from jp_lsp.tools.definition import NamedTool, Parameter, ToolChoice, ToolDefinition
 from jp_lsp.turn.builder import EventBuilder
 from jp_lsp.turn.failure import FailureKind, StreamFailure
@@ -65,6 +71,7 @@ from jp_lsp.turn.stream_event import (
     Flush,
     KeepAlive,
     MaxTokens,
+    MetadataPatch,
     OtherReason,
     Patch,
     Refused,
@@ -87,9 +94,8 @@ CREATED_AT = Timestamp.parse("2020-01-01T00:00:00Z")
 
 def _chat(dialect: Dialect) -> Callable[[CycleRequest], Exchange]:
     def make(request: CycleRequest) -> Exchange:
-        encoded = encode_chat(request, dialect)
         structured = request.thread.schema is not None
-        return ChatExchange(encoded.body, dialect, structured=structured, now=lambda: NOW)
+        return make_exchange(encode_chat(request, dialect), dialect, structured=structured, now=lambda: NOW)
 
     return make
 
@@ -101,26 +107,33 @@ def _anthropic(request: CycleRequest) -> Exchange:
     )
 
 
+def _openai(request: CycleRequest) -> Exchange:
+    structured = request.thread.schema is not None
+    return ResponsesExchange(encode_openai(request), OPENAI_ERRORS, structured=structured, now=lambda: NOW)
+
+
+def _google(request: CycleRequest) -> Exchange:
+    structured = request.thread.schema is not None
+    return GenerateExchange(encode_google(request).body, structured=structured, now=lambda: NOW)
+
+
+def _ollama(request: CycleRequest) -> Exchange:
+    structured = request.thread.schema is not None
+    return OllamaExchange(encode_ollama(request).body, structured=structured, now=lambda: NOW)
+
+
 EXCHANGES: Mapping[str, Callable[[CycleRequest], Exchange]] = {
     "anthropic": _anthropic,
+    "cerebras": _chat(cerebras.DIALECT),
+    "compatible": _chat(compatible.DIALECT),
+    "deepseek": _chat(deepseek.DIALECT),
+    "google": _google,
     "llamacpp": _chat(llamacpp.DIALECT),
     "lmstudio": _chat(lmstudio.DIALECT),
-}
-
-
-def _decoding_dialect(provider: str, **differences: Any) -> Dialect:
-    """The decoding half of a vendor of the family that has no encoder yet."""
-    return replace(
-        compatible.DIALECT, provider=provider, errors=VendorErrors(provider), scans_tags=False, **differences
-    )
-
-
-DECODERS: Mapping[str, Callable[[CycleRequest], Exchange]] = {
-    **EXCHANGES,
-    # These show that a vendor's way of streaming is data: nothing in the decoder knows them.
-    "cerebras": _chat(_decoding_dialect("cerebras", reuses_indices=True)),
-    "deepseek": _chat(_decoding_dialect("deepseek")),
-    "xai": _chat(_decoding_dialect("xai")),
+    "ollama": _ollama,
+    "openai": _openai,
+    "openrouter": _chat(openrouter.DIALECT),
+    "xai": _chat(xai.DIALECT),
 }
 
 
@@ -393,7 +406,7 @@ def to_json(event: StreamEvent) -> Json:
         case KeepAlive():
             return {"type": "keep_alive"}
         case Patch(patches):
-            return {"type": "patch", "patches": [(patch.key, patch.value) for patch in patches]}
+            return {"type": "patch", "patches": [_patch(patch) for patch in patches]}
         case Finished(reason):
             return {"type": "finished", **_reason(reason)}
         case StreamFailure():
@@ -403,6 +416,13 @@ def to_json(event: StreamEvent) -> Json:
                 "retryable": event.is_retryable,
                 "retry_after": event.retry_after,
             }
+
+
+def _patch(patch: MetadataPatch) -> Json:
+    return {
+        "match": {"metadata": patch.key, "equals": patch.value},
+        "action": {"remove_metadata": patch.key},
+    }
 
 
 def _reason(reason: object) -> Json:
@@ -474,6 +494,27 @@ def joined(events: Iterable[Json]) -> list[Json]:
         else:
             result.append(event)
     return result
+
+
+def corrected(body: Json, given: Json) -> Json:
+    """Give a recorded body with its tools in the vendor's own form.
+
+    The recorded client of one vendor wrote `Function` for the type, and the properties without the object
+    around them; the README names this as an oddity of the recordings.
+    """
+    tools = body.get("tools") or []
+    if not any(tool.get("type") == "Function" for tool in tools):
+        return body
+    required = {
+        tool["name"]: [name for name, parameter in tool["parameters"].items() if parameter["required"]]
+        for tool in given["tools"]
+    }
+    return {**body, "tools": [_corrected_tool(tool["function"], required) for tool in tools]}
+
+
+def _corrected_tool(function: Json, required: Mapping[str, Sequence[str]]) -> Json:
+    schema = {"type": "object", "properties": function["parameters"], "required": required[function["name"]]}
+    return {"type": "function", "function": {**function, "parameters": schema}}
 
 
 def comparable(body: Any) -> Any:

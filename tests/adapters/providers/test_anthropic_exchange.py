@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from jp_lsp.ports.provider import Adaptive, Budgetted, CycleRequest, Effort
 from jp_lsp.providers.anthropic.adapter import ERRORS
-from jp_lsp.providers.anthropic.chaining import GO_ON, Seam
 from jp_lsp.providers.anthropic.encode import encode
 from jp_lsp.providers.anthropic.exchange import MessagesExchange
+from jp_lsp.providers.chaining import GO_ON, Seam
 from jp_lsp.tools.definition import NamedTool
 from jp_lsp.turn.stream_event import Usage
 from tests.adapters.providers.contract import violations
@@ -426,7 +426,9 @@ def test_stale_thinking_is_taken_out(message: str, values: list[str]) -> None:
     played = converse(request(*HISTORY), refusal(message))
     patch, finished = map(to_json, played.events)
     keys = {"s": "anthropic_thinking_signature", "r": "anthropic_redacted_thinking"}
-    assert patch["patches"] == [(keys[value[0]], value) for value in values]
+    assert [tuple(each["match"].values()) for each in patch["patches"]] == [
+        (keys[value[0]], value) for value in values
+    ]
     assert finished == {"type": "finished", "reason": "retry"}
     assert len(played.bodies) == 1
 

@@ -12,6 +12,7 @@ from jp_lsp.turn.stream_event import ToolCallStart, Usage
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import DONE, call_delta, delta, sse
 from tests.adapters.providers.replay import Json, to_json
+from tests.adapters.providers.words import shown
 
 ERRORS = VendorErrors("server")
 LOST = StreamFailure(FailureKind.TRANSIENT, "connection reset")
@@ -24,26 +25,6 @@ def decode(*payloads: Any, end: str = "close", lawful: bool = True, **options: A
     events += decoder.end() if end == "close" else decoder.broken(LOST)
     assert not lawful or violations(events) == []
     return [to_json(event) for event in events]
-
-
-def shown(events: list[Json]) -> list[str]:
-    """Write events as short words: `r0:text`, `m1:text`, `s2:id,name`, `a2:text`, `f0`, the end."""
-    letters = {"reasoning": "r", "message": "m", "structured": "d"}
-    words: list[str] = []
-    for event in events:
-        match event["type"]:
-            case "flush":
-                words.append(f"f{event['index']}")
-            case "part" if event["kind"] == "tool_call":
-                said = f"{event['id']},{event['name']}" if event["stage"] == "start" else event["text"]
-                words.append(f"{event['stage'][0]}{event['index']}:{said}")
-            case "part":
-                words.append(f"{letters[event['kind']]}{event['index']}:{event['text']}")
-            case "finished":
-                words.append(event["reason"] if event["reason"] != "other" else f"other {event['value']}")
-            case _:
-                words.append(f"{event['type']} {event['kind']}")
-    return words
 
 
 def check(payloads: list[Any], *expected: str, **options: Any) -> None:

@@ -16,9 +16,12 @@ import pytest
 from jp_lsp import __version__
 from jp_lsp.ports.provider import CycleRequest
 from jp_lsp.providers.anthropic.adapter import AnthropicProvider
-from jp_lsp.providers.chat import llamacpp
+from jp_lsp.providers.chat import llamacpp, openrouter
 from jp_lsp.providers.connection import Connection
+from jp_lsp.providers.google.adapter import GoogleProvider
 from jp_lsp.providers.http import VendorHttp, join_url
+from jp_lsp.providers.ollama.adapter import OllamaProvider
+from jp_lsp.providers.openai.adapter import OpenAIProvider
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Finished, StreamEvent, TextPart, Usage
 from tests.adapters.providers.making import (
@@ -51,7 +54,33 @@ Maker = Callable[[Connection], Any]
 MAKERS: dict[str, tuple[Maker, CycleRequest]] = {
     "llamacpp": (llamacpp.make_provider, request(of=model("llamacpp/qwen3"))),
     "anthropic": (AnthropicProvider, request(of=model(max_output_tokens=100))),
+    "openai": (OpenAIProvider, request(of=model("openai/gpt-5.5"))),
+    "openrouter": (openrouter.make_provider, request(of=model("openrouter/a/b"))),
+    "google": (GoogleProvider, request(of=model("google/gemini-x"))),
+    "ollama": (OllamaProvider, request(of=model("ollama/qwen3"))),
 }
+
+
+def gemini(text: str, **members: Any) -> bytes:
+    return sse({"candidates": [{"content": {"parts": [{"text": text}]}, **members}]})
+
+
+def line(text: str, **members: Any) -> bytes:
+    return json.dumps({"message": {"content": text}, **members}).encode() + b"\n"
+
+
+SAYS_HI = {
+    "llamacpp": (HI, STOP + END),
+    "anthropic": (sse(*text_block(0, "Hi")), sse(*stop())),
+    "google": (gemini("Hi"), gemini("", finishReason="STOP")),
+    "ollama": (line("Hi"), line("", done=True)),
+    "openai": (
+        sse({"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"}),
+        sse({"type": "response.completed", "response": {"status": "completed"}}),
+    ),
+    "openrouter": (HI, STOP + END),
+}
+"""The greeting and the end, as each of them writes it."""
 
 
 @asynccontextmanager
@@ -211,8 +240,7 @@ async def test_an_error_event_after_text() -> None:
 
 @pytest.mark.parametrize("name", MAKERS)
 async def test_a_compressed_stream_is_read(name: str) -> None:
-    body = {"llamacpp": HI + STOP + END, "anthropic": sse(*text_block(0, "Hi"), *stop())}[name]
-    packed = gzip.compress(body)
+    packed = gzip.compress(b"".join(SAYS_HI[name]))
     headers = {"content-type": "text/event-stream", "content-encoding": "gzip"}
     events = await events_of(Reply((packed[:20], packed[20:]), headers=headers), name=name)
     assert text_of(events) == "Hi"
@@ -226,13 +254,16 @@ async def test_a_damaged_compressed_stream_is_lost(damage: str) -> None:
     assert (await failure_of(Reply((data,), headers=headers))).kind is FailureKind.TRANSIENT
 
 
-@pytest.mark.requirement("F01")
-async def test_the_anthropic_stream_has_the_same_faults() -> None:
-    begun = sse(*text_block(0, "Half"))
-    for reply in (Reply.sse(begun), Reply.sse(begun, RESET)):
-        assert (await failure_of(reply, name="anthropic")).kind is FailureKind.TRANSIENT
-    whole = sse(*text_block(0, "Half"), *stop())
-    events = await events_of(Reply.sse(whole, RESET), name="anthropic")
+@pytest.mark.requirement("F01", "F02")
+@pytest.mark.parametrize("name", MAKERS)
+async def test_all_streams_have_the_same_faults(name: str) -> None:
+    begun, end = SAYS_HI[name]
+    for steps in ([begun], [begun, RESET], [begun, end[: len(end) // 2], RESET]):
+        *before, failure = await events_of(Reply.sse(*steps), name=name)
+        assert isinstance(failure, StreamFailure)
+        assert failure.kind is FailureKind.TRANSIENT
+        assert text_of(before) in {"Hi", ""}  # what might have been a tag is still held back
+    events = await events_of(Reply.sse(begun, end, RESET), name=name)
     assert to_json(events[-1]) == {"type": "finished", "reason": "completed"}
 
 
@@ -328,6 +359,37 @@ async def test_what_a_request_looks_like() -> None:
     assert sent.json()["messages"] == [{"role": "user", "content": "Hello"}]
 
 
+@pytest.mark.requirement("F26")
+@pytest.mark.parametrize(
+    ("name", "path", "accept", "key_header", "key"),
+    [
+        ("llamacpp", "/v1/chat/completions", "text/event-stream", "authorization", f"Bearer {KEY}"),
+        ("anthropic", "/v1/messages", "text/event-stream", "x-api-key", KEY),
+        (
+            "google",
+            "/models/gemini-x:streamGenerateContent?alt=sse",
+            "text/event-stream",
+            "x-goog-api-key",
+            KEY,
+        ),
+        ("ollama", "/api/chat", "application/x-ndjson", "authorization", f"Bearer {KEY}"),
+        ("openai", "/v1/responses", "text/event-stream", "authorization", f"Bearer {KEY}"),
+        ("openrouter", "/api/v1/chat/completions", "text/event-stream", "authorization", f"Bearer {KEY}"),
+    ],
+)
+async def test_where_requests_go(name: str, path: str, accept: str, key_header: str, key: str) -> None:
+    begun, end = SAYS_HI[name]
+    with HttpServer(lambda _: Reply.sse(begun, end)) as server:
+        async with provider(f"{server.url}/behind/a/proxy/", name) as (made, asked):
+            for _ in range(2):
+                _ = [event async for event in made.stream(asked, Observer())]
+    first, second = server.requests
+    assert (first.method, first.path) == ("POST", f"/behind/a/proxy{path}")
+    assert (first.headers["accept"], first.headers[key_header]) == (accept, key)
+    # The same question is the same bytes: vendors' caches hit on nothing less.
+    assert (first.body, first.headers) == (second.body, second.headers)
+
+
 @pytest.mark.parametrize(
     ("base", "path", "url"),
     [
@@ -336,6 +398,9 @@ async def test_what_a_request_looks_like() -> None:
         ("https://h/proxy", "/v1/x", "https://h/proxy/v1/x"),
         ("https://h/proxy/v1", "/v1/x", "https://h/proxy/v1/x"),
         ("https://h/v1", "/api/x", "https://h/v1/api/x"),
+        ("https://h/api/v1", "/api/v1/x", "https://h/api/v1/x"),
+        ("https://h/api", "/api/v1/x", "https://h/api/api/v1/x"),
+        ("https://h/v1", "/chat/x", "https://h/v1/chat/x"),
     ],
 )
 async def test_how_addresses_are_joined(base: str, path: str, url: str) -> None:
@@ -351,7 +416,7 @@ async def test_the_key_reaches_no_text(name: str, caplog: pytest.LogCaptureFixtu
         error(401, quoted),
         Reply.text(quoted, 500, "text/plain"),
         Reply.json({"error": {"message": quoted, "code": 400}}),
-        Reply.sse(sse({"error": {"message": quoted}, "type": "error"})),
+        Reply.sse(_in_band(name, {"error": {"message": quoted}, "type": "error"})),
     )
     for reply in replies:
         failure = await failure_of(reply, name=name)
@@ -361,6 +426,10 @@ async def test_the_key_reaches_no_text(name: str, caplog: pytest.LogCaptureFixtu
     logged = "\n".join(record.getMessage() for record in caplog.records)
     assert KEY not in logged
     assert "Hello" not in logged
+
+
+def _in_band(name: str, error: Any) -> bytes:
+    return json.dumps(error).encode() if name == "ollama" else sse(error)
 
 
 async def test_a_password_in_the_address_reaches_no_text() -> None:

@@ -10,6 +10,8 @@ from jp_lsp.providers.anthropic.adapter import AnthropicProvider
 from jp_lsp.providers.anthropic.models import read_model
 from jp_lsp.providers.chat import compatible, llamacpp, lmstudio
 from jp_lsp.providers.connection import Connection
+from jp_lsp.providers.google.adapter import GoogleProvider
+from jp_lsp.providers.ollama.adapter import OllamaProvider
 from jp_lsp.turn.failure import FailureKind
 from tests.adapters.providers.replay import Json, load, reasoning_of
 from tests.support.http_server import HttpServer, Reply, Request
@@ -18,8 +20,10 @@ from tests.support.shared import shared_path
 MAKERS = {
     "anthropic": AnthropicProvider,
     "compatible": compatible.make_provider,
+    "google": GoogleProvider,
     "llamacpp": llamacpp.make_provider,
     "lmstudio": lmstudio.make_provider,
+    "ollama": OllamaProvider,
 }
 
 
@@ -62,13 +66,13 @@ def expected_details(given: Json) -> ModelDetails:
 @pytest.mark.shared
 @pytest.mark.anyio
 @pytest.mark.requirement("R240", "R258")
-@pytest.mark.parametrize("provider", ["anthropic", "llamacpp"])
+@pytest.mark.parametrize("provider", ["anthropic", "llamacpp", "google"])
 async def test_recorded_lists(provider: str) -> None:
     recording = load(shared_path("recordings", provider, "models.json"))
 
     def answer(request: Request) -> Reply:
         for exchange in recording["exchanges"]:
-            if exchange["request"]["path"] == request.path:
+            if exchange["request"]["path"].endswith(request.path.partition("?")[0]):
                 return Reply.text(exchange["response"]["body"])
         return Reply.text("", 404)
 
@@ -78,6 +82,35 @@ async def test_recorded_lists(provider: str) -> None:
         await made.aclose()
     expected = [expected_details(given) for given in recording["expected_models"]]
     assert list(models) == sorted(expected, key=lambda details: details.id.name)
+
+
+@pytest.mark.shared
+@pytest.mark.anyio
+@pytest.mark.requirement("R240", "R258")
+async def test_recorded_details_of_ollama() -> None:
+    recording = load(shared_path("recordings", "ollama", "model_details.json"))
+    (step,), (exchange,) = recording["steps"], recording["exchanges"]
+    with HttpServer([Reply.text(exchange["response"]["body"])]) as server:
+        made = OllamaProvider(Connection(server.url))
+        found = await made.model_details(step["input"]["name"])
+        await made.aclose()
+    assert server.requests[0].path == exchange["request"]["path"]
+    assert [found] == [expected_details(given) for given in recording["expected_models"]]
+
+
+@pytest.mark.anyio
+async def test_google_turns_the_pages_and_keeps_the_key_out_of_the_address() -> None:
+    pages = {
+        "/models?pageSize=1000": {"models": [{"name": "models/b"}, {"name": 5}], "nextPageToken": "t"},
+        "/models?pageSize=1000&pageToken=t": {"models": [{"name": "models/a"}], "nextPageToken": "t"},
+    }
+    with site(pages) as server:
+        made = GoogleProvider(Connection(server.url, "AIza-secret-key"))
+        assert [details.id.name for details in await made.models()] == ["a", "b"]
+        assert await made.model_details("private") == ModelDetails(ModelId("google", "private"))
+        await made.aclose()
+    assert {request.headers["x-goog-api-key"] for request in server.requests} == {"AIza-secret-key"}
+    assert not any("secret" in request.path for request in server.requests)
 
 
 @pytest.mark.anyio

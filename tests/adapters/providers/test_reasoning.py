@@ -19,6 +19,7 @@ from jp_lsp.providers.reasoning import (
     is_ignored,
     known_to_disable,
     lowest_level,
+    nearest_level,
     resolve,
     to_level,
     to_tokens,
@@ -106,3 +107,20 @@ def test_the_least_that_a_model_can_think() -> None:
 )
 def test_which_models_can_surely_do_without(support: Any, known: bool) -> None:
     assert known_to_disable(support) is known
+
+
+@pytest.mark.parametrize(
+    ("levels", "can_disable", "wanted", "nearest"),
+    [
+        ({"low", "high"}, True, "high", "high"),
+        ({"low", "high"}, True, "medium", "low"),
+        ({"low", "high"}, True, "max", "high"),
+        ({"low", "high"}, True, "xlow", "low"),
+        ({"low", "high"}, True, "none", "none"),
+        ({"low", "high"}, False, "none", "low"),
+        ({"high"}, False, "low", "high"),
+        (set(), False, "low", "low"),
+    ],
+)
+def test_the_nearest_level(levels: set[Any], can_disable: bool, wanted: Any, nearest: str) -> None:
+    assert nearest_level(Leveled(can_disable, frozenset(levels)), wanted) == nearest

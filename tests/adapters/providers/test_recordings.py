@@ -10,13 +10,13 @@ import pytest
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import model, request
 from tests.adapters.providers.replay import (
-    DECODERS,
     EXCHANGES,
     Cut,
     Json,
     at_random,
     built,
     comparable,
+    corrected,
     each_byte,
     in_two,
     joined,
@@ -77,7 +77,7 @@ def _cuts(answers: list[Json]) -> Iterator[tuple[str, Cut]]:
 @pytest.mark.shared
 @pytest.mark.requirement("R1", "R20", "R257", "R258", "T09", "F01", "F04", "F11")
 @pytest.mark.parametrize("crlf", [False, True], ids=["lf", "crlf"])
-@pytest.mark.parametrize(("path", "number"), _steps(DECODERS, "chat"))
+@pytest.mark.parametrize(("path", "number"), _steps(EXCHANGES, "chat"))
 def test_bodies_decode_to_the_recorded_events(path: Path, number: int, crlf: bool) -> None:
     recording = load(path)
     step = recording["steps"][number]
@@ -89,7 +89,7 @@ def test_bodies_decode_to_the_recorded_events(path: Path, number: int, crlf: boo
     is_lawful = step_name not in OUT_OF_ORDER
     flushed = recording["expected_flushed"][number] if "expected_flushed" in recording else None
     for name, cut in _cuts(answers):
-        played = play(DECODERS[recording["provider"]](request), answers, cut, crlf=crlf)
+        played = play(EXCHANGES[recording["provider"]](request), answers, cut, crlf=crlf)
         events = [to_json(event) for event in played.events]
         if is_free:
             events, expected = joined(events), joined(expected)
@@ -108,7 +108,7 @@ def test_bodies_decode_to_the_recorded_events(path: Path, number: int, crlf: boo
 def test_requests_encode_to_the_recorded_bodies(path: Path, number: int) -> None:
     recording = load(path)
     step = recording["steps"][number]
-    bodies = _bodies(recording, step)
+    bodies = [corrected(body, step["input"]) for body in _bodies(recording, step)]
     exchange = EXCHANGES[recording["provider"]](request_of(recording, step))
     if step["kind"] == "encode_request":
         sent: list[Any] = [exchange.next_request()]
@@ -120,9 +120,36 @@ def test_requests_encode_to_the_recorded_bodies(path: Path, number: int) -> None
     COUNTS[f"{recording['provider']}: bodies encoded"] += len(bodies)
 
 
+def _conversations() -> list[Any]:
+    return [
+        pytest.param(path, id=f"{recording['provider']}/{recording['case']}")
+        for provider in EXCHANGES
+        for path in shared_files(f"recordings/{provider}/*.json")
+        for recording in [load(path)]
+        if recording["steps"][0]["kind"] == "chat"
+    ]
+
+
+@pytest.mark.shared
+@pytest.mark.requirement("R1", "R20")
+@pytest.mark.parametrize("path", _conversations())
+def test_answers_make_up_the_recorded_conversation(path: Path) -> None:
+    recording = load(path)
+    said: list[Json] = []
+    for step in recording["steps"]:
+        exchange = EXCHANGES[recording["provider"]](request_of(recording, step))
+        said += built(play(exchange, _answers(recording, step), at_random(1)).events)[:-1]
+    kinds = {"chat_response", "tool_call_request"}
+    stored = [entry for entry in recording["expected_conversation"] if entry["type"] in kinds]
+    assert said == stored
+    COUNTS[f"{recording['provider']}: whole conversations"] += 1
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("kind", ["text", "tool"])
-@pytest.mark.parametrize(("provider", "wire"), [("llamacpp", "chat"), ("anthropic", "anthropic")])
+@pytest.mark.parametrize(
+    ("provider", "wire"), [("llamacpp", "chat"), ("anthropic", "anthropic"), ("openai", "responses")]
+)
 def test_raw_streams_of_a_real_server_are_understood(provider: str, wire: str, kind: str) -> None:
     body = shared_path("recordings", "llamacpp", "streams", f"{wire}_{kind}.sse").read_text(encoding="utf-8")
     answer = {"status": 200, "headers": {"content-type": "text/event-stream"}, "body": body}

@@ -110,7 +110,8 @@ def test_an_unknown_vendor_names_the_known_ones_and_a_near_one() -> None:
     assert refused(ModelId("antropic", "claude")) == (
         "model_unknown",
         "Unknown provider 'antropic' in model 'antropic/claude'. Did you mean 'anthropic'?"
-        " Known: anthropic, compatible, llamacpp, lmstudio.",
+        " Known: anthropic, cerebras, compatible, deepseek, google, llamacpp, lmstudio, ollama, openai,"
+        " openrouter, xai.",
         "assistant.model.id",
     )
     assert "Did you mean" not in refused(ModelId("zzz", "x"))[1]

@@ -15,7 +15,7 @@ from jp_lsp.providers.schema import (
 )
 from jp_lsp.tools.definition import Parameter, ToolDefinition
 from jp_lsp.tools.schema import parameter_schema
-from jp_lsp.toolsets.mcp.definitions import define_tool
+from tests.adapters.providers.server_tools import SERVER_TOOL
 
 
 def tool(**parameters: Parameter) -> ToolDefinition:
@@ -234,27 +234,6 @@ def test_nothing_that_is_given_is_changed() -> None:
     without_arrays_in_enum(schema)
     nullable(schema)
     assert repr(schema) == before
-
-
-SERVER_TOOL = define_tool(
-    ToolDefinition("t", {}),
-    None,
-    {
-        "type": "object",
-        "properties": {
-            "tags": {"type": "array", "items": {"$ref": "#/$defs/Tag"}, "uniqueItems": True},
-            "mode": {"description": "How."},
-            "when": {"type": "string", "format": "date-time", "examples": ["2030-01-01T00:00:00Z"]},
-            "tree": {"$ref": "#/$defs/Tree"},
-            "size": {"oneOf": [{"type": "integer", "x-unit": "px"}, {"type": "string", "minLength": 1}]},
-        },
-        "required": ["tags", "mode"],
-        "$defs": {
-            "Tag": {"type": "string", "maxLength": 9},
-            "Tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/Tree"}}},
-        },
-    },
-)
 
 
 @pytest.mark.requirement("F23")
