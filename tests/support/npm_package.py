@@ -19,7 +19,7 @@ def npm_package(folder: Path) -> str:
         pytest.skip("no node and npm on this machine")
     state = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
     modules = folder / "node_modules"
-    with one_at_a_time(folder / "out" / "npm.lock"):
+    with one_at_a_time(folder / "dist" / "install.lock"):
         mark = modules / _INSTALLED
         if not modules.exists() or (mark.exists() and mark.read_text("utf-8") != state):
             done = subprocess.run([npm, "ci"], cwd=folder, capture_output=True, text=True)
@@ -27,3 +27,11 @@ def npm_package(folder: Path) -> str:
                 pytest.skip(f"npm could not fetch the dependencies: {done.stderr.strip()[-300:]}")
             mark.write_text(state, "utf-8")
     return npm
+
+
+def npm_build(folder: Path, script: str) -> None:
+    """Run a script that builds something; no two of one package run at once, for they write the same files."""
+    npm = npm_package(folder)
+    with one_at_a_time(folder / "dist" / "build.lock"):
+        done = subprocess.run([npm, "run", "--silent", script], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -41,6 +41,7 @@ _SETTINGS: dict[str, object] = {
     "chat.disableAIFeatures": True,
     "workbench.tips.enabled": False,
     "files.simpleDialog.enable": True,
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
 }
 
 
@@ -85,9 +86,10 @@ def code_server(
     port = _free_port()
     config = home / "code-server.yaml"
     config.write_text(f"bind-addr: 127.0.0.1:{port}\nauth: none\ncert: false\n", "utf-8")
-    user = home / "vscode" / "User"
-    user.mkdir(parents=True, exist_ok=True)
-    (user / "settings.json").write_text(json.dumps(_SETTINGS | dict(settings)), "utf-8")
+    for scope in ("User", "Machine"):  # settings that concern a machine are read from that of the server
+        folder = home / "vscode" / scope
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "settings.json").write_text(json.dumps(_SETTINGS | dict(settings)), "utf-8")
     command = [
         *(str(host.node), str(host.entry), "--config", str(config)),
         *("--user-data-dir", str(home / "vscode"), "--extensions-dir", str(home / "extensions")),

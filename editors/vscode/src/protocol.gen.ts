@@ -139,41 +139,720 @@ export interface CodeChunk {
   readonly indent: number;
 }
 
+/** Turns that models are shown in a shorter form, counted from 1. */
+export interface CompactionRange {
+  readonly fromTurn: number;
+  readonly toTurn: number;
+  /** Whether a summary takes their place; else only reasoning or tool calls are left out. */
+  readonly summarized: boolean;
+}
+
+/** What one layer, or one file of it, says about a setting. */
+export interface ConfigContribution {
+  readonly place: ConfigPlace;
+  /** `wins` decides alone, `adds` has a part in it, `shadowed` says something in vain. */
+  readonly state: "wins" | "adds" | "shadowed" | "not set" | "not found" | "skipped";
+  readonly value?: unknown;
+  readonly reason?: string;
+}
+
+/** Which setting, and for whom. */
+export interface ConfigExplainParams {
+  /** With dots, such as `assistant.model.id`; each setting that somebody made, when left out. */
+  readonly key?: string;
+  /** As a query in this conversation would have it; else as a new one would. */
+  readonly conversation?: ConversationId;
+  /** `--cfg` expressions on top, as in `jp/query`. */
+  readonly config?: readonly string[];
+}
+
+/** How settings came to be. */
+export interface ConfigExplainResult {
+  /** The layers, lowest first. */
+  readonly order: readonly string[];
+  readonly settings: readonly ConfigExplanation[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** A setting and how it came to be. */
+export interface ConfigExplanation {
+  readonly key: string;
+  readonly value?: unknown;
+  /** Whose word it is; of several that have a part in it, the highest. */
+  readonly place: ConfigPlace;
+  /** Lowest first. */
+  readonly contributions: readonly ConfigContribution[];
+  /** Of a list. */
+  readonly items: readonly ConfigItem[];
+  readonly notes: readonly string[];
+  /** What the other layers would give, where the conversation has the last word. */
+  readonly withoutConversation?: unknown;
+}
+
+/** Which value, and for whom. */
+export interface ConfigGetParams {
+  /** With dots, such as `assistant.model.id`; all of them when left out. */
+  readonly key?: string;
+  /** As a query in this conversation would have it; else as a new one would. */
+  readonly conversation?: ConversationId;
+  /** `--cfg` expressions on top, as in `jp/query`. */
+  readonly config?: readonly string[];
+}
+
+/** The value, in a form that a configuration file could have. */
+export interface ConfigGetResult {
+  /** Left out where nothing is set, and the program has no default. */
+  readonly value?: unknown;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** An item of a list, and where it is from. */
+export interface ConfigItem {
+  readonly value?: unknown;
+  readonly place: ConfigPlace;
+  /** Whether the very same item is there once more before it. */
+  readonly duplicate: boolean;
+}
+
+/** Nothing has to be said. */
+export type ConfigListParams = Record<string, never>;
+
+/** The files below the folders of `config_load_paths`, by group and name. */
+export interface ConfigListResult {
+  readonly files: readonly NamedConfiguration[];
+}
+
+/** Where a setting was made. */
+export interface ConfigPlace {
+  /** Such as `workspace` or `environment`; `defaults` is the program itself. */
+  readonly layer: string;
+  /** For people: a file, a variable, an expression. */
+  readonly name: string;
+  /** Of a file. */
+  readonly uri?: string;
+  readonly line?: number;
+}
+
+/** Something wrong, or doubtful, with the settings. An error keeps queries from being asked. */
+export interface ConfigProblem {
+  readonly severity: "error" | "warning" | "hint";
+  readonly text: string;
+  readonly key?: string;
+  readonly place?: ConfigPlace;
+}
+
 /** A piece of a query. */
 export type Content = TextContent | ResourceContent;
 
-/** A conversation was created, stored, renamed or removed; whoever shows it may want to look again. */
+/** Which conversation to take out of the lists. */
+export interface ConversationArchiveParams {
+  readonly conversation: ConversationId;
+}
+
+/** The conversation as it is now. */
+export interface ConversationArchiveResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** A conversation is another one than before; whoever shows it, or a list of them, may want to look again. */
 export interface ConversationChangedNotification {
   readonly conversation: string;
-  readonly change: "created" | "updated" | "removed";
+  /** `updated` is anything else, such as another title, a pin, or more of it. */
+  readonly change: "created" | "updated" | "removed" | "archived" | "unarchived";
   readonly title?: string;
   /** RFC 3339, UTC. */
   readonly lastActivatedAt?: string;
 }
 
+/**
+ * Which turns models are shown in a shorter form from now on, and how; what was said is not changed.
+ *
+ * Turns are counted from 1, or from the end if negative; every restriction counts.
+ */
+export interface ConversationCompactParams {
+  readonly conversation: ConversationId;
+  readonly fromTurn?: number;
+  readonly toTurn?: number;
+  /** Begin behind the last turn that a compaction covers. Default: `false`. */
+  readonly sinceLast?: boolean;
+  /** Default: `0`. */
+  readonly keepFirst?: number;
+  /** Default: `0`. */
+  readonly keepLast?: number;
+  /** A text that takes the place of the turns, and of every summary that they touch. */
+  readonly summary?: string;
+  /** Leave reasoning out. Default: `false`. */
+  readonly reasoning?: boolean;
+  /** Leave out what tools were given and said, one of both, or the calls as a whole. */
+  readonly toolCalls?: "strip" | "strip_requests" | "strip_responses" | "omit";
+  /** Remove all compactions instead, or the one with this number in `compactions`, counted from 1. */
+  readonly reset?: "all" | number;
+  /** Only say what would be. Default: `false`. */
+  readonly dryRun?: boolean;
+}
+
+/** The compactions of the conversation, in the order in which they were made. */
+export interface ConversationCompactResult {
+  readonly conversation: ConversationId;
+  readonly compactions: readonly CompactionRange[];
+  /** The new one; absent when no turns were left to compact. */
+  readonly added?: CompactionRange;
+}
+
+/** What to change: either `text` or `remove`. */
+export interface ConversationEditParams {
+  readonly conversation: ConversationId;
+  /** Counted from 1. */
+  readonly turn: number;
+  /** What the user should have said in it; the answer stays as it is. */
+  readonly text?: string;
+  /** Remove the turn. Compactions that reach to it, or behind it, go too. Default: `false`. */
+  readonly remove?: boolean;
+}
+
+/** The conversation as it is now. */
+export interface ConversationEditResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+  /** The folder with a copy of the conversation as it was; absent when nothing had to be changed. */
+  readonly copyUri?: string;
+}
+
+/** How long to keep it. */
+export interface ConversationExpiryParams {
+  readonly conversation: ConversationId;
+  /** May be removed after this time from now, such as `2h 30m`; never, when left out. */
+  readonly expires?: string;
+}
+
+/** The conversation as it is now. */
+export interface ConversationExpiryResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** Which conversation, or which turns of it, to write down as one text; it may be archived. */
+export interface ConversationExportParams {
+  readonly conversation: ConversationId;
+  /** `json` has all events with nothing encoded, `markdown` what a person is shown. Default: `"markdown"`. */
+  readonly format?: "markdown" | "json";
+  /** All turns when left out. */
+  readonly turns?: TurnRange;
+}
+
+/** The text, and a name for a file of it. */
+export interface ConversationExportResult {
+  readonly text: string;
+  readonly name: string;
+  readonly turns: number;
+}
+
+/** What is copied into a new conversation; the source may be archived or busy, and is not changed. */
+export interface ConversationForkParams {
+  readonly conversation: ConversationId | "last";
+  /** Keep so many of the first turns; all are kept when neither number is given. */
+  readonly firstTurns?: number;
+  /** Keep so many of the last turns; with 0, and none of the first, the copy has the settings only. */
+  readonly lastTurns?: number;
+  /** The source's title when left out. */
+  readonly title?: string;
+  /** Added to those of the source. */
+  readonly labels?: readonly NewLabel[];
+  /** Let queries that name no conversation go to the copy. Default: `false`. */
+  readonly use?: boolean;
+}
+
+/** The copy. */
+export interface ConversationForkResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
 /** `jp-c` and the time at which the conversation was made, in tenths of a second: `jp-c17912345678`. */
 export type ConversationId = string;
 
-/** Which conversations to list. */
+/** Which labels to take away, and then which to add; with neither nothing changes. */
+export interface ConversationLabelsParams {
+  readonly conversation: ConversationId;
+  /** A value takes the place of the one before, unless the conversation keeps several for each label. */
+  readonly add?: readonly NewLabel[];
+  /** Keys. */
+  readonly remove?: readonly string[];
+  /** Take all away. Default: `false`. */
+  readonly clear?: boolean;
+}
+
+/** The conversation as it is now. */
+export interface ConversationLabelsResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** Which conversations to list; what is left out does not matter. */
 export interface ConversationListParams {
   /** At most so many, the most recently activated ones. */
   readonly limit?: number;
+  /** List the archived ones instead. Default: `false`. */
+  readonly archived?: boolean;
+  readonly pinned?: boolean;
+  readonly local?: boolean;
+  /** A part of the title, in any case. */
+  readonly title?: string;
+  /** Labels that all must be there, as `key`, or as `key=value` where the value matters too. */
+  readonly labels?: readonly string[];
 }
 
-/** The conversations of the workspace, most recently activated first; archived ones are left out. */
+/** The conversations of the workspace, most recently activated first, or most recently archived. */
 export interface ConversationListResult {
   readonly conversations: readonly ConversationSummary[];
+}
+
+/** Where to keep it. */
+export interface ConversationMoveParams {
+  readonly conversation: ConversationId;
+  /** In the user's own folder alone; else the workspace has a copy, too. */
+  readonly local: boolean;
+}
+
+/** The conversation as it is now. */
+export interface ConversationMoveResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** What the new conversation begins with; queries that name none go to it. */
+export interface ConversationNewParams {
+  /** An empty one asks for no title to be made. */
+  readonly title?: string;
+  /** `--cfg` expressions, in order: assignments, or names of configuration files (`jp/config/list`). */
+  readonly config?: readonly string[];
+  readonly labels?: readonly NewLabel[];
+  /** May be removed after this time, such as `2h 30m`. */
+  readonly expires?: string;
+  /** Keep it in the user's own folder alone; the settings decide when it is left out. */
+  readonly local?: boolean;
+}
+
+/** The new conversation. */
+export interface ConversationNewResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** Whether it is to be pinned. */
+export interface ConversationPinParams {
+  readonly conversation: ConversationId;
+  /** Whichever it is not, when left out. */
+  readonly pinned?: boolean;
+}
+
+/** The conversation as it is now. */
+export interface ConversationPinResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** Which conversation to remove. */
+export interface ConversationRemoveParams {
+  readonly conversation: ConversationId;
+}
+
+/** Where it is now: it was moved, not deleted. */
+export interface ConversationRemoveResult {
+  readonly conversation: string;
+  /** The URIs of its folders in the trash; moved back to `conversations`, it is there again. */
+  readonly trash: readonly string[];
+}
+
+/** Which conversation to take back from the trash. */
+export interface ConversationRestoreParams {
+  readonly conversation: ConversationId;
+}
+
+/** The conversation as it is now. */
+export interface ConversationRestoreResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** What to look for, and where; by default in all that was said in conversations that are not archived. */
+export interface ConversationSearchParams {
+  readonly pattern: string;
+  /** It is a regular expression, as Python has them; `^` and `$` are the ends of a line. Default: `false`. */
+  readonly regex?: boolean;
+  /** When left out, case matters if the pattern has a capital letter. */
+  readonly caseSensitive?: boolean;
+  /** All when left out. */
+  readonly scopes?: readonly SearchScope[];
+  /** Only these. */
+  readonly conversations?: readonly ConversationId[];
+  /** Only conversations with all these labels, as `key` or `key=value`. */
+  readonly labels?: readonly string[];
+  /** Look at the archived ones instead. Default: `false`. */
+  readonly archived?: boolean;
+  /** Stop after so many hits. Default: `500`. */
+  readonly limit?: number;
+  /** Hits arrive as `$/progress` on this token as they are found, and the result has none. */
+  readonly partialResultToken?: ProgressToken;
+}
+
+/** What was found, the conversations that were used last first, and in each what was said first. */
+export interface ConversationSearchResult {
+  readonly hits: readonly SearchHit[];
+  /** How many hits there are, also those that came on the token. */
+  readonly found: number;
+  /** How many conversations were looked at. */
+  readonly searched: number;
+  /** Whether the search stopped because of `limit`. */
+  readonly more: boolean;
+  readonly unreadable: readonly UnreadableConversation[];
 }
 
 /** A conversation id, `new`, or `last` for the one that was active most recently. */
 export type ConversationSelector = string;
 
-/** One line of the list. */
+/** Which conversation to describe; it may be archived. */
+export interface ConversationShowParams {
+  readonly conversation: ConversationId;
+}
+
+/** All that is known of a conversation; what had to be read of it is absent where it cannot be read. */
+export interface ConversationShowResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+  readonly turns?: number;
+  /** Messages, tool calls and the like; changes of settings are not counted. */
+  readonly events?: number;
+  readonly lastEventAt?: string;
+  /** Which model a query would ask now. */
+  readonly model?: string;
+  /** What its queries show the model beside the conversation. */
+  readonly attachments: readonly string[];
+  readonly compactions: readonly CompactionRange[];
+  /** Whether its last turn was cut off and could be resumed. */
+  readonly unfinished: boolean;
+  /** A text that the user wrote in it and did not send. */
+  readonly draft?: string;
+  /** The URI of the folder with its files, the workspace's if that has one. */
+  readonly folder?: string;
+  /** Why what is in it cannot be read. */
+  readonly unreadable?: string;
+}
+
+/** A conversation as lists show it, known without reading it. */
 export interface ConversationSummary {
   readonly conversation: string;
   readonly title?: string;
-  /** RFC 3339, UTC. */
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
   readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** The new title. */
+export interface ConversationTitleParams {
+  readonly conversation: ConversationId;
+  /** None when left out, and then one may be made; an empty title says that none is to be made. */
+  readonly title?: string;
+}
+
+/** The conversation as it is now. */
+export interface ConversationTitleResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** Nothing. */
+export type ConversationTrashParams = Record<string, never>;
+
+/** What `jp/conversation/restore` can take back, the latest first. */
+export interface ConversationTrashResult {
+  readonly conversations: readonly TrashedConversation[];
+}
+
+/** Which conversation to put back into the lists. */
+export interface ConversationUnarchiveParams {
+  readonly conversation: ConversationId;
+}
+
+/** The conversation as it is now. */
+export interface ConversationUnarchiveResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
+}
+
+/** Where queries go that name no conversation. */
+export interface ConversationUseParams {
+  readonly conversation: ConversationId;
+}
+
+/** The conversation as it is now. */
+export interface ConversationUseResult {
+  readonly conversation: string;
+  readonly title?: string;
+  /** RFC 3339, UTC, as all times here. */
+  readonly createdAt: string;
+  /** When it was made, where that is all that is known. */
+  readonly lastActivatedAt: string;
+  /** Present while it is pinned. */
+  readonly pinnedAt?: string;
+  readonly archivedAt?: string;
+  /** From when on it may be removed. */
+  readonly expiresAt?: string;
+  readonly labels: readonly Label[];
+  readonly archived: boolean;
+  /** Whether it is in the user's own folder alone, so that the workspace does not have it. */
+  readonly local: boolean;
+  /** Whether it is the one that this client used last, where a query goes that names none. */
+  readonly active: boolean;
+  /** Whether a query runs in it, or another program holds it. */
+  readonly busy: boolean;
+  /** Why its metadata cannot be read; title, pin and the like are unknown then. */
+  readonly problem?: string;
 }
 
 /** A tool that was asked for and is not offered. */
@@ -326,9 +1005,93 @@ export interface InterruptResult {
   readonly allowed?: readonly string[];
 }
 
+/** A label of a conversation; a bare one has an empty value. */
+export interface Label {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The name of a label: a letter, then letters, digits, `-` and `_`. */
+export type LabelKey = string;
+
+/** A model, and what is known of it. */
+export interface ListedModel {
+  /** What `assistant.model.id` takes: the vendor, a slash, and the vendor's name of it. */
+  readonly id: string;
+  readonly vendor: string;
+  readonly name: string;
+  readonly displayName?: string;
+  /** In tokens. */
+  readonly contextWindow?: number;
+  readonly maxOutputTokens?: number;
+  /** How it can be told how much to think. */
+  readonly reasoning?: "none" | "budget" | "levels" | "adaptive";
+  /** Whether the vendor holds it to a schema. */
+  readonly structuredOutput?: boolean;
+  /** A date. */
+  readonly knowledgeCutoff?: string;
+  readonly deprecated?: boolean;
+  /** Other names of it, from the configuration. */
+  readonly aliases: readonly string[];
+  /** Whether a query would ask it now. */
+  readonly effective: boolean;
+}
+
+/** A name that the configuration gives a model. */
+export interface ModelAlias {
+  readonly name: string;
+  readonly model: string;
+}
+
+/** Which models to list. */
+export interface ModelListParams {
+  /** Only those of this vendor, such as `anthropic`. */
+  readonly vendor?: string;
+  /** Whose model counts as the effective one; else that of a new conversation. */
+  readonly conversation?: ConversationId;
+  /** `--cfg` expressions on top, as in `jp/query`. */
+  readonly config?: readonly string[];
+  /** Ask the vendors once more, whatever is remembered of them. Default: `false`. */
+  readonly refresh?: boolean;
+}
+
+/** The models of all vendors that could be asked, by id. */
+export interface ModelListResult {
+  readonly models: readonly ListedModel[];
+  /** All that the configuration has, also for models that are not listed. */
+  readonly aliases: readonly ModelAlias[];
+  /** The model that a query would ask now. */
+  readonly effective?: string;
+  /** Which vendors are missing, and why. */
+  readonly notices: readonly Notice[];
+}
+
+/** A configuration file that can be applied by its name: a persona, a skill, or the like. */
+export interface NamedConfiguration {
+  readonly name: string;
+  /** What to put into `config` of a query. */
+  readonly expression: string;
+  /** The folder that it is in, such as `personas`. */
+  readonly group?: string;
+  /** What it calls the assistant, or its first piece of text. */
+  readonly title?: string;
+  readonly description?: string;
+  /** The files, in the order in which they are applied. */
+  readonly uris: readonly string[];
+  /** Why it cannot be applied. */
+  readonly problem?: string;
+}
+
 /** The wish that the model calls one certain tool. */
 export interface NamedTool {
   readonly name: string;
+}
+
+/** A label to add; a bare one has an empty value. */
+export interface NewLabel {
+  readonly key: LabelKey;
+  /** Default: `""`. */
+  readonly value?: string;
 }
 
 /** A sentence to the user. `code` is stable, `text` is for people and may change. */
@@ -554,10 +1317,16 @@ export interface QueryExplanation {
 
 /** What to ask, where, and how. */
 export interface QueryParams {
-  /** The query. Without any text the editor is asked for one, if it can be. */
+  /** The query. Without any text the user is asked for one in the editor, if that can be. */
   readonly text?: string;
   /** More of the query: texts, each a paragraph of its own after `text`, and things to attach. */
   readonly content?: readonly Content[];
+  /**
+   * What the text is about, such as a piece of code: the last paragraphs of the query.
+   *
+   * It is no text by itself: without any, the user is still asked for one.
+   */
+  readonly quote?: string;
   /** Where to ask: when left out, where this client asked last, else the default, else `last`. */
   readonly conversation?: ConversationSelector;
   /** Ask in a copy of another conversation. */
@@ -585,8 +1354,18 @@ export interface QueryParams {
   readonly tools?: readonly ToolSwitch[];
   /** Whether the first response may, must not or must call tools, or the one that it must call. */
   readonly toolChoice?: "auto" | "none" | "required" | NamedTool;
-  /** A JSON schema, as JSON text: the answer becomes a value that fits it. */
+  /**
+   * The schema of the answer, which becomes a value that fits it.
+   *
+   * A JSON schema as JSON text, or fields such as `title, ?tags [str], size "s"|"m"|"l": shirt size`.
+   */
   readonly schema?: string;
+  /**
+   * Fill in the text as a Jinja2 template, with the values that the settings have under `template.values`.
+   *
+   * They can come with `config`, as `template.values.file=main.py`. Default: `false`.
+   */
+  readonly template?: boolean;
   /** The title of the conversation; an empty one asks for no title to be made. */
   readonly title?: string;
   /** False works on a copy that is thrown away. Default: `true`. */
@@ -791,6 +1570,41 @@ export interface RoleChunk {
   /** The turn's number and age, when an old conversation is shown. */
   readonly detail?: string;
 }
+
+/** A part of a conversation with a match; the first one is shown, and where it was found. */
+export interface SearchHit {
+  readonly conversation: string;
+  readonly title?: string;
+  readonly scope: SearchScope;
+  /** Counted from 1, for `jp/conversation/render`; absent for a title. */
+  readonly turn?: number;
+  /** The position of the entry in the conversation's stream, from 0; absent for a title. */
+  readonly event?: number;
+  /** What stands before the match in its line, cut. */
+  readonly before: string;
+  readonly match: string;
+  readonly after: string;
+  /** How many matches there are in this scope of the event. */
+  readonly count: number;
+}
+
+/** The value of a `$/progress` of a search. */
+export interface SearchHits {
+  readonly hits: readonly SearchHit[];
+}
+
+/**
+ * Where something was found; `tool_call` is a tool's name and arguments, `inquiry` a question and its answer.
+ */
+export type SearchScope =
+  | "title"
+  | "user"
+  | "assistant"
+  | "reasoning"
+  | "structured"
+  | "tool_call"
+  | "tool_result"
+  | "inquiry";
 
 /** What the server can do. */
 export interface ServerCapabilities {
@@ -1004,6 +1818,15 @@ export interface ToolSwitch {
   readonly name?: string;
 }
 
+/** A removed conversation. */
+export interface TrashedConversation {
+  readonly conversation: string;
+  readonly title?: string;
+  readonly removedAt: string;
+  /** The URIs of its folders in the trash. */
+  readonly folders: readonly string[];
+}
+
 /** A turn begins. */
 export interface TurnBeginChunk {
   /** The version of the chunks. */
@@ -1087,6 +1910,12 @@ export interface UnfinishedTurn {
   readonly inquiries: readonly OpenInquiry[];
 }
 
+/** A conversation that could not be searched to its end. */
+export interface UnreadableConversation {
+  readonly conversation: string;
+  readonly problem: string;
+}
+
 /** Tokens, as far as the vendor told. */
 export interface Usage {
   readonly inputTokens?: number;
@@ -1106,8 +1935,52 @@ export interface ClientRequests {
   "jp/turn/list": { params: TurnListParams; result: TurnListResult };
   /** Lists the conversations of the workspace. */
   "jp/conversation/list": { params: ConversationListParams; result: ConversationListResult };
+  /** Looks for a text in what was said in conversations. */
+  "jp/conversation/search": { params: ConversationSearchParams; result: ConversationSearchResult; partialResult: SearchHits };
   /** Shows a stored conversation again, as the same chunks that showed it while it ran. */
   "jp/conversation/render": { params: RenderParams; result: RenderResult; partialResult: Chunk };
+  /** Describes one conversation, with what has to be read for it. */
+  "jp/conversation/show": { params: ConversationShowParams; result: ConversationShowResult };
+  /** Makes an empty conversation. */
+  "jp/conversation/new": { params: ConversationNewParams; result: ConversationNewResult };
+  /** Chooses the conversation of queries that name none. */
+  "jp/conversation/use": { params: ConversationUseParams; result: ConversationUseResult };
+  /** Copies a conversation, or a part of it, into a new one. */
+  "jp/conversation/fork": { params: ConversationForkParams; result: ConversationForkResult };
+  /** Gives a conversation another title, or none. */
+  "jp/conversation/title": { params: ConversationTitleParams; result: ConversationTitleResult };
+  /** Adds labels to a conversation, and takes some away. */
+  "jp/conversation/labels": { params: ConversationLabelsParams; result: ConversationLabelsResult };
+  /** Pins a conversation, or unpins it. */
+  "jp/conversation/pin": { params: ConversationPinParams; result: ConversationPinResult };
+  /** Says from when on a conversation may be removed, or that it never may. */
+  "jp/conversation/expiry": { params: ConversationExpiryParams; result: ConversationExpiryResult };
+  /** Takes a conversation out of the lists, to be kept. */
+  "jp/conversation/archive": { params: ConversationArchiveParams; result: ConversationArchiveResult };
+  /** Puts an archived conversation back into the lists. */
+  "jp/conversation/unarchive": { params: ConversationUnarchiveParams; result: ConversationUnarchiveResult };
+  /** Moves a conversation to the trash, from where a person can take it back. */
+  "jp/conversation/remove": { params: ConversationRemoveParams; result: ConversationRemoveResult };
+  /** Keeps a conversation for the user alone, or also in the workspace. */
+  "jp/conversation/move": { params: ConversationMoveParams; result: ConversationMoveResult };
+  /** Writes a conversation down as one text. */
+  "jp/conversation/export": { params: ConversationExportParams; result: ConversationExportResult };
+  /** Changes what the user said in a turn, or removes the turn. */
+  "jp/conversation/edit": { params: ConversationEditParams; result: ConversationEditResult };
+  /** Shortens what models are shown of a conversation, or undoes that. */
+  "jp/conversation/compact": { params: ConversationCompactParams; result: ConversationCompactResult };
+  /** Lists the removed conversations that can be taken back. */
+  "jp/conversation/trash": { params: ConversationTrashParams; result: ConversationTrashResult };
+  /** Takes a removed conversation back from the trash. */
+  "jp/conversation/restore": { params: ConversationRestoreParams; result: ConversationRestoreResult };
+  /** Lists the models that can be asked, with their aliases. */
+  "jp/model/list": { params: ModelListParams; result: ModelListResult };
+  /** Gives the value of a setting, or of all. */
+  "jp/config/get": { params: ConfigGetParams; result: ConfigGetResult };
+  /** Says of settings where their values come from, and what is overridden. */
+  "jp/config/explain": { params: ConfigExplainParams; result: ConfigExplainResult };
+  /** Lists the files that can be applied by name, such as personas and skills. */
+  "jp/config/list": { params: ConfigListParams; result: ConfigListResult };
 }
 
 /** The notifications that a client sends. */
@@ -1130,7 +2003,7 @@ export interface ServerNotifications {
   "jp/chunk": { params: ChunkNotification };
   /** Tells the user something beside any transcript. */
   "jp/notice": { params: NoticeNotification };
-  /** Says that a conversation was created, stored, renamed or removed. */
+  /** Says that a conversation was made, changed, moved or removed. */
   "jp/conversationChanged": { params: ConversationChangedNotification };
 }
 
@@ -1141,7 +2014,29 @@ export const COMMANDS = {
   "jp.answer": "jp/answer",
   "jp.turn.list": "jp/turn/list",
   "jp.conversation.list": "jp/conversation/list",
+  "jp.conversation.search": "jp/conversation/search",
   "jp.conversation.render": "jp/conversation/render",
+  "jp.conversation.show": "jp/conversation/show",
+  "jp.conversation.new": "jp/conversation/new",
+  "jp.conversation.use": "jp/conversation/use",
+  "jp.conversation.fork": "jp/conversation/fork",
+  "jp.conversation.title": "jp/conversation/title",
+  "jp.conversation.labels": "jp/conversation/labels",
+  "jp.conversation.pin": "jp/conversation/pin",
+  "jp.conversation.expiry": "jp/conversation/expiry",
+  "jp.conversation.archive": "jp/conversation/archive",
+  "jp.conversation.unarchive": "jp/conversation/unarchive",
+  "jp.conversation.remove": "jp/conversation/remove",
+  "jp.conversation.move": "jp/conversation/move",
+  "jp.conversation.export": "jp/conversation/export",
+  "jp.conversation.edit": "jp/conversation/edit",
+  "jp.conversation.compact": "jp/conversation/compact",
+  "jp.conversation.trash": "jp/conversation/trash",
+  "jp.conversation.restore": "jp/conversation/restore",
+  "jp.model.list": "jp/model/list",
+  "jp.config.get": "jp/config/get",
+  "jp.config.explain": "jp/config/explain",
+  "jp.config.list": "jp/config/list",
 } as const;
 
 /** The number that comes with each error code. */

@@ -1,0 +1,208 @@
+/** A turn: what the user asked, and everything that came of it. */
+
+import type { PromptParams, QueryResult } from "../protocol.gen";
+import {
+  markdownOf,
+  type ChatState,
+  type Item,
+  type NoticeItem,
+  type RoleItem,
+  type Turn,
+} from "../state/chatState";
+import { Icon } from "./icon";
+import type { Page } from "./page";
+import { Prose } from "./prose";
+import { Pure } from "./pure";
+import { Tool } from "./tool";
+import { callsOf, cardOf, cardOfResult, preparingCards, type Calls, type Live } from "./toolCard";
+import { outcomeText, usageText } from "./words";
+
+interface TurnProps {
+  readonly turn: Turn;
+  /** The chat and its open questions, while the turn runs. */
+  readonly chat: ChatState | null;
+  readonly prompts: readonly PromptParams[] | null;
+  /** How the query ended, behind its last turn. */
+  readonly result: QueryResult | null;
+  readonly page: Page;
+}
+
+export class TurnView extends Pure<TurnProps> {
+  override render() {
+    const { turn, chat, prompts, result, page } = this.props;
+    const live = chat === null ? null : { chat, prompts: prompts ?? [] };
+    const calls = callsOf(turn);
+    const { turnIndex } = turn.facts;
+    return (
+      <article class="turn" aria-label={turnIndex === undefined ? "Turn" : `Turn ${turnIndex}`}>
+        {speechesOf(turn.items).map(({ role, items }, index) => (
+          <section key={index} class={`speech ${role?.facts.role ?? "assistant"}`}>
+            {role !== null && <Speaker role={role} />}
+            {items.map((item, place) => (
+              <Part
+                key={place}
+                item={item}
+                calls={calls}
+                live={live}
+                isLast={item === turn.items.at(-1)}
+                page={page}
+              />
+            ))}
+          </section>
+        ))}
+        {live !== null && <Unwritten live={live} page={page} />}
+        {live === null && <Ending turn={turn} result={result} page={page} />}
+      </article>
+    );
+  }
+}
+
+/** A query of which no chunk has come yet. */
+export function AskedTurn({ text }: { readonly text: string }) {
+  return (
+    <article class="turn" aria-label="New turn">
+      <section class="speech user">
+        <h2 class="speaker">
+          <Icon name="person" />
+          You
+        </h2>
+        <Prose text={text} />
+      </section>
+    </article>
+  );
+}
+
+interface Speech {
+  readonly role: RoleItem | null;
+  readonly items: readonly Item[];
+}
+
+function speechesOf(items: readonly Item[]): readonly Speech[] {
+  const speeches: { role: RoleItem | null; items: Item[] }[] = [];
+  for (const item of items) {
+    const last = speeches.at(-1);
+    if (item.type === "role") {
+      speeches.push({ role: item, items: [] });
+    } else if (last === undefined) {
+      speeches.push({ role: null, items: [item] });
+    } else {
+      last.items.push(item);
+    }
+  }
+  return speeches;
+}
+
+function Speaker({ role }: { readonly role: RoleItem }) {
+  const { label, model, detail, role: who } = role.facts;
+  return (
+    <h2 class="speaker">
+      <Icon name={who === "user" ? "person" : "model"} />
+      {label}
+      {model !== undefined && <span class="muted">{model}</span>}
+      {detail !== undefined && <span class="muted">{detail}</span>}
+    </h2>
+  );
+}
+
+interface PartProps {
+  readonly item: Item;
+  readonly calls: Calls;
+  readonly live: Live | null;
+  readonly isLast: boolean;
+  readonly page: Page;
+}
+
+function Part({ item, calls, live, isLast, page }: PartProps) {
+  switch (item.type) {
+    case "text":
+      return item.facts.region === "reasoning" ? (
+        <Reasoning text={markdownOf(item)} isGrowing={live !== null && isLast} />
+      ) : (
+        <Prose text={markdownOf(item)} />
+      );
+    case "tool_call":
+      return <Tool {...cardOf(item, calls, live)} page={page} />;
+    case "tool_result":
+      return calls.called.has(item.facts.callId) ? null : <Tool {...cardOfResult(item)} page={page} />;
+    case "notice":
+      return <TurnNotice item={item} />;
+    default:
+      return <Prose text={markdownOf(item)} />;
+  }
+}
+
+function Reasoning({ text, isGrowing }: { readonly text: string; readonly isGrowing: boolean }) {
+  const line = text.trim().split("\n").at(-1) ?? "";
+  return (
+    <details class="reasoning">
+      <summary>
+        <Icon name="chevron" />
+        <span>{isGrowing ? "Thinking" : "Thought"}</span>
+        {isGrowing && <span class="reasoning-line muted">{line}</span>}
+      </summary>
+      <Prose text={text} />
+    </details>
+  );
+}
+
+function TurnNotice({ item }: { readonly item: NoticeItem }) {
+  const level = item.facts.level ?? "info";
+  return (
+    <p class={`notice ${level}`}>
+      <Icon name={level} />
+      <span>{item.facts.text ?? markdownOf(item)}</span>
+    </p>
+  );
+}
+
+/** What is not in the transcript yet: calls that are being written, and text that is held back. */
+function Unwritten({ live, page }: { readonly live: Live; readonly page: Page }) {
+  const preview = live.chat.slots["preview"];
+  return (
+    <>
+      {preview?.type === "preview" && preview.md !== undefined && (
+        <div class="preview">
+          <Prose text={preview.md} />
+        </div>
+      )}
+      {preparingCards(live).map((card) => (
+        <Tool key={card.callId} {...card} page={page} />
+      ))}
+    </>
+  );
+}
+
+type EndingProps = Pick<TurnProps, "turn" | "result" | "page">;
+
+function Ending({ turn, result, page }: EndingProps) {
+  const usage = turn.facts.usage ?? result?.usage;
+  const saidByNotice = turn.items.some((item) => item.type === "notice");
+  const outcome = turn.facts.outcome === undefined || saidByNotice ? "" : outcomeText(turn.facts.outcome);
+  const unsaved = (result?.persisted ?? turn.facts.persisted) === false ? "Not saved" : "";
+  const words = [outcome, unsaved, usage === undefined ? "" : usageText(usage)].filter((text) => text !== "");
+  const chain = result?.error?.chain ?? [];
+  const recovery = result?.recoveryUri;
+  return (
+    <>
+      {chain.length > 0 && (
+        <details class="chain">
+          <summary>
+            <Icon name="chevron" />
+            What happened
+          </summary>
+          <ol>
+            {chain.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ol>
+        </details>
+      )}
+      {recovery !== undefined && (
+        <button type="button" class="link" onClick={() => page.post({ type: "openUri", uri: recovery })}>
+          Open the copy that was saved elsewhere
+        </button>
+      )}
+      {words.length > 0 && <p class="ending">{words.join(" · ")}</p>}
+    </>
+  );
+}

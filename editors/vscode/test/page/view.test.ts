@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, test } from "node:test";
+import { h, render } from "preact";
+import { EMPTY_MODEL, takeMessage, type Model } from "../../src/page/model";
+import type { Page } from "../../src/page/page";
+import { View } from "../../src/page/view";
+import { markdownOf, takeChunks, EMPTY_CHAT, type Item } from "../../src/state/chatState";
+import type { Chunk } from "../../src/protocol.gen";
+import type { ToPage } from "../../src/ui/messages";
+import { golden, GOLDEN_NAMES, goldenUpTo } from "./golden";
+
+const OPEN: ToPage = { type: "open", conversation: null, title: "", chunks: [], draft: "" };
+const QUERY: ToPage = { type: "query", token: "q1", text: "Look" };
+
+const PAGE = {} as Page; // nothing is clicked here
+
+let root: HTMLElement;
+
+beforeEach(async () => {
+  const { Window } = await import("happy-dom"); // an ES module only
+  const window = new Window();
+  Object.assign(globalThis, {
+    ...{ window, document: window.document, Text: window.Text, Element: window.Element },
+  });
+  root = document.body.appendChild(document.createElement("div"));
+});
+
+afterEach(() => {
+  render(null, root);
+});
+
+function show(model: Model): void {
+  render(h(View, { model, page: PAGE }), root);
+}
+
+/** The words of some Markdown, for finding them in what is shown. */
+function wordsOf(items: readonly Item[]): readonly string[] {
+  return items
+    .filter((item) => item.type === "text")
+    .flatMap((item) => markdownOf(item).match(/[A-Za-z]{3,}/g) ?? []);
+}
+
+describe("every golden transcript", () => {
+  for (const name of GOLDEN_NAMES) {
+    const chunks = golden(name);
+    const { turns, prompts } = takeChunks(EMPTY_CHAT, chunks);
+
+    test(`${name}: everything that was said is shown, in its order`, () => {
+      show([OPEN, QUERY, { type: "chunks", token: "q1", chunks } as const].reduce(takeMessage, EMPTY_MODEL));
+      const shown = root.querySelector(".turns")?.textContent ?? "";
+      let at = 0;
+      for (const word of turns.flatMap((turn) => wordsOf(turn.items))) {
+        const found = shown.indexOf(word, at);
+        assert.ok(found >= at, `${word} is missing behind ${shown.slice(0, at)}`);
+        at = found;
+      }
+      assert.equal(root.querySelectorAll("article").length, turns.length);
+      const calls = turns.flatMap((turn) => turn.items).filter(({ type }) => type === "tool_call");
+      assert.equal(root.querySelectorAll(".turns .tool[data-call]").length, calls.length);
+      const waiting = prompts.filter(({ callId }) => callId !== undefined);
+      assert.equal(root.querySelectorAll(".tool-waiting").length, waiting.length);
+    });
+
+    test(`${name}: drawn piece by piece it is what it is at once`, () => {
+      let model = [OPEN, QUERY].reduce(takeMessage, EMPTY_MODEL);
+      show(model);
+      for (const chunk of chunks) {
+        model = takeMessage(model, { type: "chunks", token: "q1", chunks: [chunk] });
+        show(model);
+      }
+      const grown = root.innerHTML;
+      render(null, root);
+      show(model);
+      assert.equal(grown, root.innerHTML);
+    });
+  }
+});
+
+describe("the states of calls", () => {
+  const states = () =>
+    [...root.querySelectorAll(".tool")].map((tool) => tool.querySelector(".tool-word")?.textContent);
+  const cases: readonly (readonly [
+    name: string,
+    type: Chunk["type"],
+    callId: string,
+    shown: readonly string[],
+  ])[] = [
+    ["approvals.json", "tool_preparing", "c1", ["Preparing"]],
+    ["approvals.json", "tool_call", "c1", ["Next"]],
+    ["approvals.json", "prompt_open", "c1", ["Waiting for you"]],
+    ["approvals.json", "tool_progress", "c1", ["Running", "Waiting for you"]],
+    ["approvals.json", "tool_result", "c2", ["Done", "Skipped"]],
+    ["two_tools.json", "tool_result", "c1", ["Failed", "Done"]],
+  ];
+  for (const [name, type, callId, shown] of cases) {
+    test(`${name} up to ${type} of ${callId}`, () => {
+      const chunks = goldenUpTo(name, type, callId);
+      show([OPEN, QUERY, { type: "chunks", token: "q1", chunks } as const].reduce(takeMessage, EMPTY_MODEL));
+      assert.deepEqual(states(), shown);
+    });
+  }
+});
