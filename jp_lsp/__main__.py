@@ -12,6 +12,7 @@ from jp_lsp.terminal.arguments import parse, query_options
 
 _FAILED = 1
 _INTERRUPTED = 130
+_OUTPUT_CLOSED = 141
 
 
 def main() -> int:
@@ -59,6 +60,16 @@ def _query(arguments: argparse.Namespace) -> int:
     return run(options, Surroundings(__version__, Path.cwd(), os.environ, command))
 
 
+def _look_up(arguments: argparse.Namespace) -> int:
+    from jp_lsp.terminal.lookup import Surroundings, run
+    from jp_lsp.terminal.lookup_arguments import lookup_of
+    from jp_lsp.terminal.query_command import server_command
+
+    around = Surroundings(__version__, Path.cwd(), os.environ, server_command(is_verbose=False))
+    lines, exit_code = run(lookup_of(arguments), around, as_json=arguments.json)
+    return _print_lines(lines, exit_code, sys.stderr if exit_code else sys.stdout)
+
+
 def _init(arguments: argparse.Namespace) -> int:
     from jp_lsp.doctor import init_workspace
 
@@ -100,6 +111,9 @@ def _export(arguments: argparse.Namespace) -> int:
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "serve": _serve,
     "query": _query,
+    "conversations": _look_up,
+    "models": _look_up,
+    "config": _look_up,
     "init": _init,
     "doctor": _doctor,
     "local": _local,
@@ -109,8 +123,14 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
 
 
 def _print_lines(lines: list[str], exit_code: int, to: TextIO) -> int:
-    for line in lines:
-        print(line, file=to)
+    try:
+        for line in lines:
+            print(line, file=to)
+        to.flush()
+    except BrokenPipeError:  # whoever reads has seen enough
+        # What Python still holds would be written once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), to.fileno())
+        return _OUTPUT_CLOSED
     return exit_code
 
 

@@ -3,7 +3,8 @@
 import logging
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -20,17 +21,26 @@ from jp_lsp.config.server_settings import (
 from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import ConversationId
-from jp_lsp.conversation.incomplete import incomplete_turn
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.driver.prepare import Surroundings
-from jp_lsp.ports.provider import ModelId, Provider
-from jp_lsp.ports.providers import ProviderSettings
+from jp_lsp.driver.model_catalogue import ModelCatalogue
+from jp_lsp.driver.preparation import Surroundings
+from jp_lsp.driver.system_clock import SystemClock
+from jp_lsp.driver.unfinished import unfinished_turns
+from jp_lsp.ports.clock import Clock
+from jp_lsp.ports.provider import ModelDetails
 from jp_lsp.ports.recording import Recordings
 from jp_lsp.ports.refusal import Refusal
-from jp_lsp.providers.local.settings import SMALL_MODEL_NOTICE, LocalModelSettings, default_model
-from jp_lsp.providers.registry import ClosingProvider, ProviderRegistry
+from jp_lsp.ports.upkeep import Upkeep
+from jp_lsp.providers.closing import ClosingProvider
+from jp_lsp.providers.local.settings import (
+    SMALL_MODEL_NOTICE,
+    LocalModelSettings,
+    default_model,
+    describe_model,
+)
+from jp_lsp.providers.vendors import Vendors
 from jp_lsp.server.logs import SecretMask
-from jp_lsp.server.workplace import ClientPlace, ListedConversation, StoredConversation
+from jp_lsp.server.workplace import ClientPlace, StoredConversation
 from jp_lsp.tools.lifecycle import RESULT_FILE
 from jp_lsp.tools.memory import MemoryLayer
 from jp_lsp.toolsets.local import LocalExecutor
@@ -39,12 +49,13 @@ from jp_lsp.toolsets.mcp.servers import McpServers
 from jp_lsp.toolsets.orphan_guard import OrphanGuard
 from jp_lsp.toolsets.process import SystemProcesses
 from jp_lsp.toolsets.toolbox import WorkspaceToolbox
-from jp_lsp.turn.inputs import Instant
-from jp_lsp.turn.listing import ListedCall, UnfinishedTurn
+from jp_lsp.turn.listing import UnfinishedTurn
 from jp_lsp.turn.outcome import Notice
 from jp_lsp.workspace.atomic import make_folder, write_file
 from jp_lsp.workspace.draft import Drafts
+from jp_lsp.workspace.folders import Root
 from jp_lsp.workspace.init import initialise
+from jp_lsp.workspace.listing import Listing
 from jp_lsp.workspace.locate import (
     STORAGE_FOLDER,
     find_workspace,
@@ -52,6 +63,8 @@ from jp_lsp.workspace.locate import (
     user_config_folder,
     user_data_folder,
 )
+from jp_lsp.workspace.model_lists import ModelListFiles
+from jp_lsp.workspace.operations import DiskOperations
 from jp_lsp.workspace.paths import Roots, WorkspaceError, open_roots
 from jp_lsp.workspace.recordings import RecordingFolder
 from jp_lsp.workspace.results import ResultsFolder
@@ -62,50 +75,19 @@ from jp_lsp.workspace.validate import validate
 
 _log = logging.getLogger(__name__)
 
-LOOKED_AT_FOR_UNFINISHED = 20
-"""So many conversations, the latest first, are searched for turns that were cut off."""
+_SESSION = "jp-lsp"
 
 
-class SystemClock:
-    """Real time."""
+@dataclass(frozen=True, slots=True)
+class _Workspace:
+    """A workspace that was found or made. Whole results have one folder for all queries: their names must differ."""
 
-    def now(self) -> Instant:
-        """Give the time of an input."""
-        return Instant(time.time_ns(), time.monotonic())
-
-    def wall(self) -> float:
-        """Give wall-clock seconds."""
-        return time.time()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await anyio.sleep(seconds)
-
-
-class Vendors:
-    """The providers of one client. An adapter is made anew when the settings of its vendor change."""
-
-    def __init__(self, environ: Mapping[str, str], local: Callable[[], ClosingProvider]) -> None:
-        self._environ = environ
-        self._local = local
-        self._registries: dict[tuple[str, ProviderSettings | None], ProviderRegistry] = {}
-
-    def get(self, model: ModelId, settings: Mapping[str, ProviderSettings]) -> Provider:
-        """Give the adapter for a model.
-
-        Raises:
-            Refusal: unknown vendor, missing key, bad base URL.
-        """
-        key = model.provider, settings.get(model.provider)
-        registry = self._registries.get(key)
-        if registry is None:
-            registry = self._registries[key] = ProviderRegistry(settings, self._environ, local=self._local)
-        return registry.get(model)
-
-    async def aclose(self) -> None:
-        """Close all connections, and the embedded model."""
-        for registry in self._registries.values():
-            await registry.aclose()
+    root: Path
+    roots: Roots
+    store: DiskStore
+    settings: WorkspaceSettings
+    results: ResultsFolder
+    scratch: ScratchFolder
 
 
 class Place:
@@ -130,17 +112,17 @@ class Place:
         self._local = LocalModelSettings(
             self.user_data, self._server.local.model_path, self._server.local.threads
         )
-        self._vendors = Vendors(environ, self._make_local)
+        self._vendors = Vendors(environ, self._make_local, ModelListFiles(self.user_data / "models"))
         self._guard = OrphanGuard()
         self._processes = SystemProcesses(self._guard)
         self._mcp_servers = McpServers(environ)
         self._toolbox = WorkspaceToolbox(LocalExecutor(self._processes), self._mcp_servers, client.documents)
         self._documents = client.documents
         self._session_memory = MemoryLayer()
-        self._opened: tuple[Path, Roots, DiskStore, WorkspaceSettings] | None = None
+        self._opened: _Workspace | None = None
         self._trust: DiskTrustStore | None = None
-        self._results: ResultsFolder | None = None
-        self._scratch: ScratchFolder | None = None
+        self._catalogue: ModelCatalogue | None = None
+        self._settings_elsewhere: WorkspaceSettings | None = None
         self._is_recording_told = False
 
     def surroundings(self) -> Surroundings:
@@ -149,30 +131,28 @@ class Place:
         Raises:
             Refusal: there is no folder, or it cannot be a workspace.
         """
-        root, roots, store, settings = self._open()
-        # Never among what `roots` has: without a folder of the user's own, that is the workspace itself.
-        trust = self._trust = self._trust or DiskTrustStore(self.user_data / TRUST_FILE, root)
+        here = self._open()
         return Surroundings(
-            store,
-            settings,
+            here.store,
+            here.settings,
             self._vendors,
             self._clock,
             self._toolbox,
-            trust,
+            self._trust_in(here.root),
             self._session_memory,
-            self._make_attachments(root, store),
-            read_workspace_id(root / STORAGE_FOLDER) or "",
-            str(root),
+            self._make_attachments(here.root, here.store),
+            read_workspace_id(here.root / STORAGE_FOLDER) or "",
+            str(here.root),
             self._recordings() if self._server.limits.record_events else None,
-            self._results_in(roots),
+            here.results,
+            self._processes,
         )
 
     async def check(self) -> Sequence[Notice]:
         """Look for conversations that cannot be used, and say so; nothing is set aside (conversation format 8.3)."""
-        if self._folder is None or find_workspace(self._folder) is None:
+        if not self._has_workspace:
             return ()
-        _, roots, _, _ = self._open()
-        found = await to_thread.run_sync(validate, roots, Timestamp(time.time_ns()))
+        found = await to_thread.run_sync(validate, self._open().roots, Timestamp(time.time_ns()))
         return [
             Notice(
                 "warning",
@@ -187,12 +167,12 @@ class Place:
 
         Without a workspace there is nothing to do.
         """
-        if self._folder is None or find_workspace(self._folder) is None:
+        if not self._has_workspace:
             return ()
-        _, roots, store, _ = self._open()
+        here = self._open()
         await self._keep_what_was_left()
-        await to_thread.run_sync(self._results_in(roots).remove_old, self._clock.wall())
-        return await store.remove_expired()
+        await to_thread.run_sync(here.results.remove_old, self._clock.wall())
+        return await here.store.remove_expired()
 
     async def _keep_what_was_left(self) -> None:
         """Texts that the user was writing when a server was killed become drafts."""
@@ -207,12 +187,45 @@ class Place:
             except OSError as problem:
                 _log.warning("%s could not be tidied up: %s", scratch.path / left.name, problem)
 
-    async def conversations(self) -> Sequence[ListedConversation]:
-        """List the live conversations, last activated first."""
-        _, _, store, _ = self._open()
-        summaries = await store.summaries()
-        listed = [ListedConversation(item.id, item.title, item.last_activated_at) for item in summaries]
-        return sorted(listed, key=lambda item: item.last_activated_at or Timestamp(0), reverse=True)
+    @property
+    def clock(self) -> Clock:
+        """Real time."""
+        return self._clock
+
+    def upkeep(self) -> Upkeep:
+        """Give the shelf of conversations; one of a folder that is no workspace yet is empty.
+
+        Raises:
+            Refusal: there is no folder.
+        """
+        if self._folder is not None and not self._has_workspace:
+            roots = Roots(Root("workspace", self._folder / STORAGE_FOLDER), None)
+            listing = Listing(roots)
+        else:
+            here = self._open()
+            roots, listing = here.roots, here.store.listing
+        return DiskOperations(
+            roots,
+            listing,
+            now=lambda: Timestamp(time.time_ns()),
+            session=_SESSION,
+            newer_format=self._server.newer_format,
+        )
+
+    def configuration(self) -> WorkspaceSettings:
+        """Give the settings of the workspace, or of the user where there is none; makes no workspace."""
+        if self._has_workspace:
+            return self._open().settings
+        self._settings_elsewhere = self._settings_elsewhere or self._make_settings(None, None)
+        return self._settings_elsewhere
+
+    def models(self) -> ModelCatalogue:
+        """Give what models there are to choose from."""
+        if self._catalogue is None:
+            root = self._open().root if self._has_workspace else self._folder or self._home
+            trust = self._trust_in(root)
+            self._catalogue = ModelCatalogue(self._vendors, self._installed_models, trust, self._clock)
+        return self._catalogue
 
     async def unfinished(self, running: Collection[ConversationId]) -> Sequence[UnfinishedTurn]:
         """List turns that were cut off, of the conversations that were activated last.
@@ -220,23 +233,7 @@ class Place:
         Raises:
             Refusal: there is no workspace.
         """
-        _, _, store, _ = self._open()
-        found: list[UnfinishedTurn] = []
-        for listed in (await self.conversations())[:LOOKED_AT_FOR_UNFINISHED]:
-            if listed.id in running:
-                continue
-            try:
-                stream = (await store.copy(listed.id)).stream
-            except Refusal as error:
-                _log.info("not looked at for unfinished turns: %s", error)
-                continue
-            if (turn := incomplete_turn(stream)) is not None:
-                calls = tuple(
-                    ListedCall(call.id, call.name, "completed" if is_answered else "pending")
-                    for call, is_answered in turn.calls
-                )
-                found.append(UnfinishedTurn(listed.id, turn.index, calls, turn.inquiries))
-        return found
+        return await unfinished_turns(self._open().store, self.upkeep(), running)
 
     async def read(self, conversation: ConversationId) -> StoredConversation:
         """Load a conversation to look at.
@@ -244,15 +241,15 @@ class Place:
         Raises:
             Refusal: there is none, or it cannot be read.
         """
-        _, _, store, settings = self._open()
-        stream = (await store.copy(conversation)).stream
+        here = self._open()
+        settings = here.settings
+        stream = (await here.store.copy(conversation)).stream
         today = settings.resolve((), stream)
         return StoredConversation(conversation, stream, today, lambda earlier: settings.resolve((), earlier))
 
     async def keep_scratch(self, name: str, text: str) -> str:
         """Write a text into the user's own data and give its URI."""
-        _, roots, _, _ = self._open()
-        path = roots.private / "scratch" / name
+        path = self._open().roots.private / "scratch" / name
 
         def write() -> None:
             make_folder(path.parent)
@@ -264,8 +261,7 @@ class Place:
     def result_uri(self, conversation: ConversationId, event: ConversationEvent) -> str | None:
         """Give the URI of the file with the whole result that a stored response was made of, if it is there."""
         name = event.metadata.get(RESULT_FILE)
-        _, roots, _, _ = self._open()
-        return self._results_in(roots).uri(conversation, name) if isinstance(name, str) else None
+        return self._open().results.uri(conversation, name) if isinstance(name, str) else None
 
     @property
     def prompt_settings(self) -> PromptSettings:
@@ -288,9 +284,7 @@ class Place:
         Raises:
             Refusal: there is no workspace.
         """
-        _, roots, _, _ = self._open()
-        self._scratch = self._scratch or ScratchFolder(roots.private / "scratch")
-        return self._scratch
+        return self._open().scratch
 
     async def keep_draft(self, conversation: ConversationId, text: str) -> None:
         """Keep a text that the user did not send, behind a draft that is there already.
@@ -299,8 +293,7 @@ class Place:
             Refusal: there is no workspace.
             OSError: it could not be written.
         """
-        _, roots, _, _ = self._open()
-        await to_thread.run_sync(Drafts(roots).add, conversation, text)
+        await to_thread.run_sync(Drafts(self._open().roots).add, conversation, text)
 
     def take_notices(self) -> Sequence[Notice]:
         """Give what the user should know, once."""
@@ -314,10 +307,39 @@ class Place:
             tasks.start_soon(self._mcp_servers.aclose)
             tasks.start_soon(self._processes.aclose)
         self._guard.close()
-        if self._scratch is not None:
-            self._scratch.close()
+        if self._opened is not None:
+            self._opened.scratch.close()
 
-    def _open(self) -> tuple[Path, Roots, DiskStore, WorkspaceSettings]:
+    @property
+    def _has_workspace(self) -> bool:
+        return self._opened is not None or (
+            self._folder is not None and find_workspace(self._folder) is not None
+        )
+
+    def _trust_in(self, root: Path) -> DiskTrustStore:
+        """Give what the user said about the workspace.
+
+        It is never kept among what `roots` has: without a folder of the user's own, that is the workspace itself.
+        """
+        self._trust = self._trust or DiskTrustStore(self.user_data / TRUST_FILE, root)
+        return self._trust
+
+    def _installed_models(self) -> Sequence[ModelDetails]:
+        is_there = default_model(self.user_data, self._server.local.model_path) is not None
+        return [describe_model(self._local)] if is_there else []
+
+    def _make_settings(self, root: Path | None, silo: Path | None) -> WorkspaceSettings:
+        return WorkspaceSettings(
+            root,
+            self._folder or root or self._home,
+            self._environ,
+            self._user_config,
+            silo,
+            self._server,
+            lambda: default_model(self.user_data, self._server.local.model_path),
+        )
+
+    def _open(self) -> _Workspace:
         if self._opened is None:
             root = self._find_or_make()
             now = Timestamp(time.time_ns())
@@ -328,25 +350,14 @@ class Place:
             store = DiskStore(
                 roots,
                 now=lambda: Timestamp(time.time_ns()),
-                session="jp-lsp",
+                session=_SESSION,
                 newer_format=self._server.newer_format,
             )
-            settings = WorkspaceSettings(
-                root,
-                self._folder or root,
-                self._environ,
-                self._user_config,
-                None if roots.silo is None else roots.silo.path,
-                self._server,
-                lambda: default_model(self.user_data, self._server.local.model_path),
-            )
-            self._opened = root, roots, store, settings
+            settings = self._make_settings(root, None if roots.silo is None else roots.silo.path)
+            results = ResultsFolder(roots.private / "results")
+            scratch = ScratchFolder(roots.private / "scratch")
+            self._opened = _Workspace(root, roots, store, settings, results, scratch)
         return self._opened
-
-    def _results_in(self, roots: Roots) -> ResultsFolder:
-        """Give the folder of whole results: one for all queries, whose names must differ."""
-        self._results = self._results or ResultsFolder(roots.private / "results")
-        return self._results
 
     def _find_or_make(self) -> Path:
         """Find the workspace above the client's folder, or make one in it."""
@@ -393,6 +404,7 @@ class Place:
             self._processes,
             store,
             lambda servers: ServerResources(self._mcp_servers, servers, folder),
+            self._environ,
         )
 
     def _make_local(self) -> ClosingProvider:

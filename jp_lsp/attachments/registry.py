@@ -11,7 +11,9 @@ import anyio
 from jp_lsp.attachments.command import CommandHandler
 from jp_lsp.attachments.conversation import ConversationHandler
 from jp_lsp.attachments.file import FileHandler
+from jp_lsp.attachments.github import GitHub
 from jp_lsp.attachments.naming import Namer
+from jp_lsp.attachments.pull_request import PullRequestHandler
 from jp_lsp.attachments.resource import ResourceHandler, ResourcesOf
 from jp_lsp.attachments.web import WebHandler
 from jp_lsp.ports.attachment import AttachmentEntry, AttachmentError, Fetched, NamedAttachments
@@ -34,6 +36,7 @@ class WorkspaceAttachments:
         processes: runs programs.
         store: the conversations of the workspace.
         resources_of: gives the documents of MCP servers.
+        environ: the environment, for what is asked of GitHub.
     """
 
     def __init__(
@@ -43,12 +46,14 @@ class WorkspaceAttachments:
         processes: ProcessRunner,
         store: ConversationStore,
         resources_of: ResourcesOf,
+        environ: Mapping[str, str],
     ) -> None:
         self._namer = Namer(root, editor)
         self._files = FileHandler(root, editor)
         web = WebHandler()
         self._handlers: Mapping[str, _FetchOne] = {
             "cmd": CommandHandler(root, processes).fetch,
+            "gh": PullRequestHandler(root, GitHub(environ)).fetch,
             "http": web.fetch,
             "https": web.fetch,
             "jp": ConversationHandler(store).fetch,

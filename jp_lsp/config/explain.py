@@ -30,6 +30,7 @@ from jp_lsp.config.value import (
     existing_path,
     same,
     value_at,
+    without_manner,
 )
 from jp_lsp.config.write import write
 from jp_lsp.conversation.json_value import JsonValue
@@ -311,9 +312,7 @@ def _without_conversation(kind: Kind, path: Path, sources: Sequence[Source], ori
 
 def _shown(kind: Kind, value: MaybeValue) -> JsonValue:
     """Give a result; how its parts were merged no longer matters."""
-    if isinstance(kind, ListOf) and isinstance(value, MergedList):
-        return [write(kind.item, item) for item in value.items]
-    return None if value is ABSENT else write(kind, value)
+    return None if value is ABSENT else write(kind, without_manner(value))
 
 
 def value_origin(explanation: Explanation) -> ValueOrigin:

@@ -30,7 +30,7 @@ class LoadedFile:
     findings: tuple[Finding, ...] = ()
     foreign: tuple[Finding, ...] = ()
     failure_line: int | None = None
-    _text: str = ""
+    text: str = ""
     _lines: dict[Path, int] | None = field(default=None)
 
     def line_of(self, path: Path) -> int | None:
@@ -40,13 +40,13 @@ class LoadedFile:
         match self.path.suffix:
             case ".toml":
                 if self._lines is None:
-                    self._lines = dict(key_lines(self._text))
+                    self._lines = dict(key_lines(self.text))
                 candidates = (path[:end] for end in range(len(path), 0, -1))
                 return next((self._lines[found] for found in candidates if found in self._lines), None)
             case ".yaml" | ".yml":
                 from jp_lsp.config import yaml_core  # most workspaces have no such file
 
-                return yaml_core.line_of(self._text, path)
+                return yaml_core.line_of(self.text, path)
             case _:
                 return None
 
@@ -90,6 +90,11 @@ def _read(path: FilePath, data: bytes) -> LoadedFile:
     return LoadedFile(
         path, partial, tuple(report.findings), tuple(own_models(partial)), None, data.decode("utf-8-sig")
     )
+
+
+def read_text(path: FilePath, text: str) -> LoadedFile:
+    """Read a text as if it stood in a file, which need not exist."""
+    return _read(path, text.encode("utf-8", "surrogatepass"))
 
 
 def is_file(path: FilePath) -> bool:

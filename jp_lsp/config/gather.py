@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import assert_never, cast
 
 from jp_lsp.config.assign import AssignmentError
-from jp_lsp.config.environment import read_environment
+from jp_lsp.config.environment import EnvironmentLayer, read_environment
 from jp_lsp.config.expression import Assignment, ExpressionError, FileReference, parse_expression
 from jp_lsp.config.extends import FileTree, load_tree
 from jp_lsp.config.files import FileCache, LoadedFile, find_by_stem
@@ -95,14 +95,36 @@ def gather(
 ) -> Gathered:
     """Read everything that a query's settings come from; `overrides` are `--cfg` arguments, in order."""
     reading = _Reading(places, cache)
+    standing = _standing(reading, environ)
+    environment = standing.environment
+    requested = reading.request(overrides, standing.load_paths)
+    return Gathered(
+        (*standing.files, environment.layer, *requested), (*reading.problems, *environment.problems)
+    )
+
+
+def load_paths(places: Places, environ: Mapping[str, str], cache: FileCache) -> Sequence[str]:
+    """Give `config_load_paths`: where files are looked for that a query names."""
+    return _standing(_Reading(places, cache), environ).load_paths
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What holds whatever a query asks for: the implicit files, and the environment above them."""
+
+    files: Sequence[Layer]
+    environment: EnvironmentLayer
+    load_paths: Sequence[str]
+
+
+def _standing(reading: "_Reading", environ: Mapping[str, str]) -> _Standing:
     files = reading.implicit_files()
     lower = EMPTY
     for layer in files:
         lower = merge_tables(SCHEMA, lower, layer_partial(layer))
     environment = read_environment(environ, lower)
     lower = merge_tables(SCHEMA, lower, layer_partial(environment.layer))
-    requested = reading.request(overrides, _load_paths(lower))
-    return Gathered((*files, environment.layer, *requested), (*reading.problems, *environment.problems))
+    return _Standing(files, environment, _load_paths(lower))
 
 
 def _load_paths(tree: Partial) -> Sequence[str]:

@@ -8,7 +8,7 @@ from jp_lsp.config import duration
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.tool_style import default_style, tool_styles
 from jp_lsp.config.value import ABSENT, MergedList, Partial, Path, Value, entries_of, value_at
-from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.provider import CachePolicy, Effort, EffortLevel, ModelId, ModelParameters, ReasoningWish
 from jp_lsp.ports.settings import StreamGuards
 from jp_lsp.render.options import DisplayOptions, ReasoningDisplay, ReasoningMode
@@ -19,6 +19,11 @@ SHORT_CACHE_SECONDS = 300
 LONG_CACHE_SECONDS = 3600
 
 _REQUEST: Path = ("assistant", "request")
+
+
+def template_values(tree: Partial) -> JsonObject:
+    """Give the variables of query templates."""
+    return cast("JsonObject", value_at(tree, ("template", "values")))
 
 
 def model_id(value: object) -> ModelId:

@@ -9,20 +9,33 @@ from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
-from jp_lsp.config import options, sections
+from jp_lsp.config import document, options, sections
+from jp_lsp.config.about_file import (
+    EditedFiles,
+    FileFacts,
+    expression_of,
+    is_read_by,
+    is_same_file,
+    lies_below,
+    shadowed_in,
+    why_unread,
+)
 from jp_lsp.config.attachments import attachment_entries, named_layer
 from jp_lsp.config.delta import compute_change
 from jp_lsp.config.endpoints import UntrustedEndpoint, provider_settings, untrusted_endpoints
 from jp_lsp.config.explain import Explanation, explain, explain_all, value_origin
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.fold import OUR_ORDER, REFERENCE_ORDER, Order, fold, in_order
-from jp_lsp.config.gather import Gathered, Places, gather
+from jp_lsp.config.gather import Gathered, Places, gather, load_paths
+from jp_lsp.config.labels import label_rules
 from jp_lsp.config.layer import Layer, Source
 from jp_lsp.config.model_id import STORED_PROVIDER
-from jp_lsp.config.models import MAIN_MODEL
+from jp_lsp.config.models import ALIASES, MAIN_MODEL
+from jp_lsp.config.named_list import NamedConfiguration, list_named
 from jp_lsp.config.problem import Problem, dotted, errors_in, refusal
 from jp_lsp.config.resolve import complete_configuration, resolve
 from jp_lsp.config.rules import Violation
+from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.snapshot import from_stored, to_stored, without_private
 from jp_lsp.config.stored import StoredChange, StoredSettings, read_stored, stored_layer
@@ -31,11 +44,20 @@ from jp_lsp.config.tool_switches import switch_expressions
 from jp_lsp.config.tools import TOOLS, ToolSettings, outdated, tool_settings
 from jp_lsp.config.trace import locate, narrowed
 from jp_lsp.config.trust import trust_hash, trust_items
-from jp_lsp.config.value import ABSENT, Partial, Path, value_at, with_value
+from jp_lsp.config.value import (
+    ABSENT,
+    Partial,
+    Path,
+    entries_of,
+    value_at,
+    with_value,
+    without_manner,
+)
+from jp_lsp.config.write import write_table
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.ports.provider import ModelId
-from jp_lsp.ports.providers import ProviderSettings
+from jp_lsp.ports.providers import ModelNames, ProviderSettings
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.ports.trust import TrustItem
@@ -111,10 +133,21 @@ class WorkspaceSettings:
         self._order = order
         self._cache = FileCache()
 
+    @property
+    def order(self) -> Order:
+        """Which layer lies above which, lowest first."""
+        return self._order
+
     def with_server(self, server: ServerSettings) -> "WorkspaceSettings":
         """Give the same with other server settings; what was read of files is shared."""
         other = copy(self)
         other._server = server
+        return other
+
+    def with_text(self, path: FilePath, text: str) -> "WorkspaceSettings":
+        """Give the same with a file as it is being edited; what was read of other files is shared."""
+        other = copy(self)
+        other._cache = EditedFiles(self._cache, path, text)
         return other
 
     def default_conversation(self, overrides: Sequence[str]) -> str | None:
@@ -202,6 +235,8 @@ class WorkspaceSettings:
             trust_policy=self._server.trust,
             trusted_providers=provider_settings(connecting, self._server) if strangers else None,
             title=title_settings(tree, model, title_model),
+            labels=label_rules(tree),
+            template_values=options.template_values(tree),
             warnings=tuple(dict.fromkeys((*_warnings(problems), *map(_not_kept, lost)))),
         )
 
@@ -225,6 +260,18 @@ class WorkspaceSettings:
             return (*overrides, *switch_expressions(resolved.tree, switches))
         except ImpossibleSwitch as problem:
             raise Refusal("invalid_params", str(problem), origin="tools") from None
+
+    def write_document(self, settings: QuerySettings) -> str:
+        """Give the piece of TOML that a user may change while writing a query."""
+        return document.write_document(settings.model, from_stored(settings.partial))
+
+    def read_document(self, text: str) -> Sequence[str]:
+        """Give the expressions that say what a changed piece of TOML says.
+
+        Raises:
+            Refusal: it is no TOML, or holds a value that no setting has.
+        """
+        return document.read_document(text)
 
     def delta(self, conversation: ConversationStream, settings: QuerySettings) -> JsonObject | None:
         """Give the change from the conversation's stored settings to these; `None` when there is none."""
@@ -261,6 +308,77 @@ class WorkspaceSettings:
         sources = self._sources(overrides, conversation)
         resolved = resolve(sources.ordered(self._order))
         return tuple(dict.fromkeys((*sources.problems, *resolved.problems)))
+
+    def explain_all(
+        self, overrides: Sequence[str] = (), conversation: ConversationStream | None = None
+    ) -> Sequence[Explanation]:
+        """Say of each setting that somebody made where it comes from."""
+        sources = self._sources(overrides, conversation)
+        return list(explain_all(sources.ordered(self._order), self._order))
+
+    def values(
+        self, overrides: Sequence[str] = (), conversation: ConversationStream | None = None
+    ) -> JsonObject:
+        """Give the complete configuration, for people: how its parts were merged no longer shows."""
+        sources = self._sources(overrides, conversation)
+        return write_table(SCHEMA, entries_of(without_manner(resolve(sources.ordered(self._order)).tree)))
+
+    def named(self) -> Sequence[NamedConfiguration]:
+        """List the files that an expression can apply by name."""
+        paths = load_paths(self._places, self._environ, self._cache)
+        return list_named(self._places.cwd, self._places.search_roots(), paths, self._cache)
+
+    def is_configuration(self, path: FilePath) -> bool:
+        """Tell whether a file lies where configuration is looked for, whether or not it counts."""
+        places = self._places
+        if any(
+            path.stem == stem and is_same_file(folder, path.parent) for _, folder, stem in places.candidates()
+        ):
+            return True
+        folders = [] if places.root is None else [places.root / ".jp"]
+        for root in places.search_roots():
+            folders += [root.folder / each for each in load_paths(places, self._environ, self._cache)]
+        return any(lies_below(path, folder) for folder in folders)
+
+    def about_file(self, path: FilePath) -> FileFacts:
+        """Say what a configuration file means among all others; a file that a query must name as if it did."""
+        is_shared = self._places.holds(path)
+        overrides: tuple[str, ...] = ()
+        sources = self._sources(overrides, None).ordered(self._order)
+        if not is_read_by(sources, path):
+            expression = expression_of(path, self.named(), self._cache)
+            if expression is None:
+                place = self._places.name_of(path.parent / f"{path.stem}.*")
+                return FileFacts(is_shared=is_shared, unreachable=why_unread(path, place, sources))
+            overrides = (expression,)
+            sources = self._sources(overrides, None).ordered(self._order)
+        own = tuple(
+            each
+            for each in self.problems(overrides)
+            if each.origin is not None and is_same_file(each.origin.path, path)
+        )
+        return FileFacts(overrides, is_shared, own, shadowed_in(path, sources, self._order))
+
+    def model_names(
+        self, overrides: Sequence[str] = (), conversation: ConversationStream | None = None
+    ) -> ModelNames:
+        """Say which models there are names for, and which one would be asked; never fails."""
+        sources = self._sources(overrides, conversation)
+        ordered = sources.ordered(self._order)
+        tree = resolve(ordered).tree
+        connecting = in_order(sources.gathered.sources, self._order)
+        strangers = self._strangers(connecting)
+        try:
+            effective = self._served_by(self._with_model(tree), ordered, MAIN_MODEL)
+        except Refusal:
+            effective = None
+        return ModelNames(
+            effective,
+            {name: options.model_id(model) for name, model in entries_of(value_at(tree, ALIASES)).items()},
+            provider_settings(connecting, self._server, strangers),
+            provider_settings(connecting, self._server) if strangers else None,
+            self._untrusted(tree, ordered, strangers),
+        )
 
     def provider_settings(self, overrides: Sequence[str] = ()) -> Mapping[str, ProviderSettings]:
         """Give what vendors' adapters are made from.

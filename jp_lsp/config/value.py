@@ -118,6 +118,17 @@ def with_value(tree: Partial, path: Path, value: MaybeValue) -> Partial:
     return {**tree, name: inner}
 
 
+def without_manner(value: Value) -> Value:
+    """Give a value whose lists and maps no longer say how they want to be merged: for people, when all is merged."""
+    match value:
+        case MergedList():
+            return MergedList(tuple(map(without_manner, value.items)))
+        case MergedMap() | Mapping():
+            return {name: without_manner(entry) for name, entry in entries_of(value).items()}
+        case _:
+            return value
+
+
 def existing_path(tree: MaybeValue, key: str) -> Path | None:
     """Split a dotted key into the names that lead to a value of `tree`; names may have dots themselves."""
     names = key.split(".")

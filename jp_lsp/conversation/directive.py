@@ -111,6 +111,32 @@ def decode(raw: JsonObject) -> Directive:
             raise shape.ShapeError(f"'type' {other!r} is not a kind of directive")
 
 
+def encode_compaction(compaction: Compaction) -> JsonObject:
+    """Give the stored object of a compaction, in the form that every reader knows: without thresholds."""
+    stored: dict[str, JsonValue] = {
+        "type": "compaction",
+        "timestamp": str(compaction.timestamp),
+        "from_turn": compaction.from_turn,
+        "to_turn": compaction.to_turn,
+    }
+    if compaction.summary is not None:
+        stored["summary"] = {"summary": compaction.summary}
+    if compaction.reasoning is not None:
+        stored["reasoning"] = "strip"
+    match compaction.tool_calls:
+        case None:
+            pass
+        case OmitToolCalls():
+            stored["tool_calls"] = {"policy": "omit"}
+        case StripToolCalls(request_over, response_over):
+            stored["tool_calls"] = {
+                "policy": "strip",
+                "request": request_over is not None,
+                "response": response_over is not None,
+            }
+    return stored
+
+
 def _decode_config_delta(raw: JsonObject) -> ConfigDelta:
     try:
         at = shape.timestamp(raw)

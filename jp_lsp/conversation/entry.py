@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 
 from jp_lsp.conversation import directive, event_codec, json_text
 from jp_lsp.conversation.directive import Compaction, Directive, Unknown
-from jp_lsp.conversation.event import ConversationEvent
+from jp_lsp.conversation.event import ChatRequest, ConversationEvent
 from jp_lsp.conversation.ids import EventId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.timestamp import Timestamp
@@ -76,6 +76,11 @@ def config_delta_text(delta: JsonObject, at: Timestamp, event_id: EventId | None
     return json_text.to_text(with_id(stored, event_id), LEVEL)
 
 
+def compaction_text(compaction: Compaction, event_id: EventId | None) -> str:
+    """Write a new compaction."""
+    return json_text.to_text(with_id(directive.encode_compaction(compaction), event_id), LEVEL)
+
+
 def rewritten(raw: JsonObject) -> str:
     """Write a stored object that was changed in place."""
     return json_text.to_text(raw, LEVEL)
@@ -99,6 +104,15 @@ def without_metadata(entry: Entry, key: str) -> Entry:
     else:
         del raw["metadata"]
     return Entry(entry.id, ConversationEvent(event.timestamp, event.kind, kept), rewritten(raw))
+
+
+def with_request(entry: Entry, text: str) -> Entry:
+    """Give a request's entry with another text; all else is kept as it was read."""
+    event = cast(ConversationEvent, entry.content)
+    text = json_text.replace_surrogates(text)
+    raw = {**cast(JsonObject, json_text.from_text(entry.text)), "content": text}
+    kind = replace(cast(ChatRequest, event.kind), content=text)
+    return Entry(entry.id, replace(event, kind=kind), rewritten(raw))
 
 
 def with_turns(entry: Entry, from_turn: int, to_turn: int) -> Entry:

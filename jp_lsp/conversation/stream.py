@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from jp_lsp.conversation import entry as entry_text
 from jp_lsp.conversation import json_text
-from jp_lsp.conversation.directive import ConfigDelta
+from jp_lsp.conversation.directive import Compaction, ConfigDelta
 from jp_lsp.conversation.entry import Entry
 from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import EventId, counting_event_ids
@@ -102,6 +102,13 @@ class ConversationStream:
         event_id = self._next_id()
         text = entry_text.config_delta_text(delta, at, self._written(event_id))
         self._entries.append(Entry(event_id, ConfigDelta(delta, timestamp=at), text))
+        self.revision += 1
+
+    def append_compaction(self, compaction: Compaction) -> None:
+        """Append a compaction, which holds for all entries wherever it stands."""
+        event_id = self._next_id()
+        text = entry_text.compaction_text(compaction, self._written(event_id))
+        self._entries.append(Entry(event_id, compaction, text))
         self.revision += 1
 
     def truncate(self, length: int) -> None:

@@ -57,4 +57,5 @@ class Timestamp:
         digits = f"{fraction:09d}"
         while digits.endswith("000"):
             digits = digits[:-3]
-        return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}{'.' + digits if digits else ''}Z"
+        whole = (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]  # lists have thousands of times
+        return f"{whole}{'.' + digits if digits else ''}Z"

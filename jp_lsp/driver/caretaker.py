@@ -6,13 +6,15 @@ has to wait for its end. Another program is given a moment, in case it only want
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, TypeVar
 
 import anyio
 
+from jp_lsp.conversation.amend import AmendError
 from jp_lsp.conversation.ids import ConversationId, created_at
 from jp_lsp.conversation.metadata_edit import (
     Activate,
@@ -24,15 +26,18 @@ from jp_lsp.conversation.metadata_edit import (
 )
 from jp_lsp.conversation.retain import keep_ends
 from jp_lsp.conversation.sanitize import sanitize
+from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.fork import open_fork
 from jp_lsp.driver.host import QueryHost
-from jp_lsp.driver.prepare import Surroundings
+from jp_lsp.driver.labelling import label_unasked
+from jp_lsp.driver.preparation import Surroundings
 from jp_lsp.driver.runner import QueryRunner
-from jp_lsp.ports.news import ConversationChange, News
+from jp_lsp.ports.clock import Clock
+from jp_lsp.ports.news import Change, ConversationChange, News
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.store import OpenConversation, StoreError
-from jp_lsp.ports.upkeep import ConversationFacts, Upkeep
+from jp_lsp.ports.upkeep import ConversationFacts, HeldElsewhere, Upkeep
 from jp_lsp.turn.query import Fork
 
 _log = logging.getLogger(__name__)
@@ -44,8 +49,6 @@ _IN_USE = frozenset({"conversation_busy", "lock_timeout"})
 _ELSEWHERE = frozenset({"lock_timeout"})
 
 _T = TypeVar("_T")
-
-Change = Literal["created", "updated", "removed", "archived", "unarchived"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +74,26 @@ class Copy:
     is_selected: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Amended:
+    """A conversation after a change of its content, and the URI of the copy that was made before it.
+
+    `stream` is what it holds now; its revision is 0 if nothing had to be changed.
+    """
+
+    facts: ConversationFacts
+    stream: ConversationStream
+    copy: str | None = None
+
+
 class Caretaker:
     """Changes conversations for one client, and tells it of each change.
 
     Args:
         host: its queries.
-        around: the workspace's parts.
+        around: the workspace's parts; asking for them makes a workspace where there is none.
         upkeep: the shelf of the workspace.
+        clock: time.
         news: the way to the client.
     """
 
@@ -86,11 +102,13 @@ class Caretaker:
         host: QueryHost,
         around: Callable[[], Surroundings],
         upkeep: Callable[[], Upkeep],
+        clock: Clock,
         news: News,
     ) -> None:
         self._host = host
         self._around = around
         self._upkeep = upkeep
+        self._clock = clock
         self._news = news
 
     async def create(self, wanted: NewConversation) -> ConversationFacts:
@@ -106,7 +124,8 @@ class Caretaker:
         edits = _first_edits(wanted.title, wanted.labels)
         if wanted.expires_after is not None:
             edits.append(SetExpiry(_later(created_at(conversation.id), wanted.expires_after)))
-        return await self._store(conversation, edits, is_selected=True)
+        label = partial(label_unasked, conversation, settings, around, is_fork=False)
+        return await self._store(conversation, label, edits, is_selected=True)
 
     async def copy(self, wanted: Copy) -> ConversationFacts:
         """Copy a conversation, which may be archived or in use.
@@ -114,12 +133,15 @@ class Caretaker:
         Raises:
             Refusal: there is no such conversation, or the copy could not be stored.
         """
+        if wanted.source != "last":
+            await self._upkeep().facts(wanted.source)
         conversation = await open_fork(Fork(wanted.source), self._around().store, is_stored=True)
         if (wanted.first_turns, wanted.last_turns) != (None, None):
             keep_ends(conversation.stream, wanted.first_turns or 0, wanted.last_turns or 0)
             sanitize(conversation.stream)
         edits = _first_edits(wanted.title, wanted.labels)
-        return await self._store(conversation, edits, is_selected=wanted.is_selected)
+        label = partial(self._label_copy, conversation)
+        return await self._store(conversation, label, edits, is_selected=wanted.is_selected)
 
     async def select(self, conversation: ConversationId) -> ConversationFacts:
         """Let queries that name no conversation go to this one, and note that it is used now.
@@ -224,6 +246,83 @@ class Caretaker:
         relocate = partial(self._upkeep().relocate, conversation, is_local=is_local)
         return self._told(await self._alone(conversation, relocate), "updated")
 
+    async def restore(self, conversation: ConversationId) -> ConversationFacts:
+        """Take a removed conversation back from the trash.
+
+        Raises:
+            Refusal: it is not in the trash, or there is one of that id; somebody has it, or the disk refused.
+        """
+        facts = await self._alone(conversation, lambda: self._upkeep().restore(conversation))
+        return self._told(facts, "created")
+
+    async def amend(
+        self,
+        conversation: ConversationId,
+        change: Callable[[ConversationStream, Timestamp], None],
+        *,
+        keeps_copy: bool,
+    ) -> Amended:
+        """Change what is in a live conversation; a change that changes nothing writes nothing.
+
+        Args:
+            conversation: which one.
+            change: changes a stream; raises `AmendError` where that is not possible, and then nothing happens.
+            keeps_copy: whether the conversation as it was is kept beside the workspace, for something is lost.
+
+        Raises:
+            Refusal: the change is not possible, there is no such conversation, somebody has it, or the disk
+                refused.
+        """
+
+        async def attempt() -> Amended:
+            store = self._around().store
+            opened = await store.open(conversation)
+            if opened is None:
+                holder = await store.lock_holder(conversation)
+                raise HeldElsewhere(conversation, holder or "another program")
+            try:
+                return await self._amend(opened, change, keeps_copy=keeps_copy)
+            except StoreError as error:
+                raise Refusal("persist_failed", f"The change could not be stored: {error}") from error
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await opened.release()
+
+        amended = await self._alone(conversation, attempt)
+        if amended.stream.revision:
+            self._told(amended.facts, "updated")
+        return amended
+
+    async def preview(
+        self, conversation: ConversationId, change: Callable[[ConversationStream, Timestamp], None]
+    ) -> ConversationStream:
+        """Give the stream as `amend` would leave it, and change nothing.
+
+        Raises:
+            Refusal: the change is not possible, or there is no such conversation.
+        """
+        stream = (await self._around().store.copy(conversation)).stream.copy()
+        with _amending():
+            change(stream, self._now())
+        return stream
+
+    async def _amend(
+        self,
+        opened: OpenConversation,
+        change: Callable[[ConversationStream, Timestamp], None],
+        *,
+        keeps_copy: bool,
+    ) -> Amended:
+        changed = opened.stream.copy()
+        with _amending():
+            change(changed, self._now())
+        if changed.revision == 0:
+            return Amended(await self._upkeep().facts(opened.id), changed)
+        copy = await opened.save_recovery_copy() if keeps_copy else None
+        opened.stream.replace(changed.entries)
+        await opened.save()
+        return Amended(await self._upkeep().facts(opened.id), changed, copy)
+
     async def _alone(self, conversation: ConversationId, work: Callable[[], Awaitable[_T]]) -> _T:
         async def attempt() -> _T:
             async with self._host.claim(conversation):
@@ -233,22 +332,37 @@ class Caretaker:
 
     async def _patiently(self, attempt: Callable[[], Awaitable[_T]], passing: Collection[str]) -> _T:
         """Try again, for a moment, while the refusal is one of those that pass by themselves."""
-        clock = self._around().clock
         for delay in PATIENCE[:-1]:
-            await clock.sleep(delay)
+            await self._clock.sleep(delay)
             try:
                 return await attempt()
             except Refusal as refusal:
                 if refusal.error.code not in passing:
                     raise
-        await clock.sleep(PATIENCE[-1])
+        await self._clock.sleep(PATIENCE[-1])
         return await attempt()
 
-    async def _store(
-        self, conversation: OpenConversation, edits: Sequence[MetadataEdit], *, is_selected: bool
-    ) -> ConversationFacts:
-        """Store a conversation that was just made."""
+    async def _label_copy(self, conversation: OpenConversation) -> None:
+        """Settings that are not valid are no reason to make no copy."""
+        around = self._around()
         try:
+            settings = around.settings.resolve((), conversation.stream)
+        except Refusal as refusal:
+            _log.info("no labels were given: %s", refusal)
+            return
+        await label_unasked(conversation, settings, around, is_fork=True)
+
+    async def _store(
+        self,
+        conversation: OpenConversation,
+        label: Callable[[], Awaitable[None]],
+        edits: Sequence[MetadataEdit],
+        *,
+        is_selected: bool,
+    ) -> ConversationFacts:
+        """Store a conversation that was just made, with its labels."""
+        try:
+            await label()
             for edit in edits:
                 conversation.edit(edit)
             await conversation.save()
@@ -268,7 +382,7 @@ class Caretaker:
         return facts
 
     def _now(self) -> Timestamp:
-        return Timestamp(self._around().clock.now().nanoseconds)
+        return Timestamp(self._clock.now().nanoseconds)
 
 
 async def _edit_running(runner: QueryRunner, edit: MetadataEdit) -> bool:
@@ -305,6 +419,15 @@ async def _edit_running(runner: QueryRunner, edit: MetadataEdit) -> bool:
 async def _wait_and_cancel(event: anyio.Event, scope: anyio.CancelScope) -> None:
     await event.wait()
     scope.cancel()
+
+
+@contextmanager
+def _amending() -> Generator[None]:
+    """Let a change that is not possible be refused."""
+    try:
+        yield
+    except AmendError as error:
+        raise Refusal("invalid_params", f"{error}.") from error
 
 
 def _first_edits(title: str | None, labels: Mapping[str, str]) -> list[MetadataEdit]:

@@ -2,41 +2,37 @@
 
 from collections.abc import Iterator, Sequence
 
-from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.projection import is_provider_visible, project
 from jp_lsp.conversation.retain import take_back
 from jp_lsp.conversation.sanitize import sanitize
-from jp_lsp.conversation.section import Section
 from jp_lsp.conversation.stream import ConversationStream
-from jp_lsp.conversation.thread import Attachment
+from jp_lsp.driver.preparation import CycleParts
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.ports.toolset import Toolset
 from jp_lsp.tools.spec import McpSource
 from jp_lsp.turn.explanation import Explanation, ValueOrigin
+from jp_lsp.turn.inputs import PreparedTurn
 from jp_lsp.turn.query import Query
 
 
 def explain(
     query: Query,
     settings: QuerySettings,
-    stream: ConversationStream,
-    request: ChatRequest,
-    *,
-    sections: Sequence[Section],
+    turn: PreparedTurn,
+    parts: CycleParts,
     toolset: Toolset,
-    attachments: Sequence[Attachment],
     origins: Sequence[ValueOrigin],
 ) -> Explanation:
-    """Put together what the first request of the turn would be made of; `stream` is only read."""
+    """Put together what the first request of the turn would be made of; its stream is only read."""
     return Explanation(
         model=str(settings.model),
         system_prompt=settings.system_prompt,
-        sections=tuple(sections),
+        sections=parts.sections,
         tools=tuple(toolset.tools.values()),
-        attachments=tuple(attachments),
-        request=request,
+        attachments=parts.attachments,
+        request=turn.request,
         tool_choice=settings.tool_choice,
-        event_count=_earlier_events(query, stream),
+        event_count=_earlier_events(query, turn.stream),
         origins=tuple(origins),
         effects=tuple(_effects(settings)),
         dropped_tools=toolset.dropped,

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from jp_lsp.driver.prepare import Preparation
+from jp_lsp.driver.preparation import Preparation
 from jp_lsp.ports.news import ConversationChange, News
 from jp_lsp.turn.outcome import Outcome
 

@@ -1,7 +1,7 @@
 """The queries of a server: started here, found here, and outliving the requests that began them."""
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -11,7 +11,8 @@ from anyio.abc import TaskGroup
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.driver.background import Background
 from jp_lsp.driver.hooks import Announcer, HookList, TurnHooks
-from jp_lsp.driver.prepare import Preparation, Surroundings, prepare
+from jp_lsp.driver.preparation import Preparation, Surroundings
+from jp_lsp.driver.prepare import prepare
 from jp_lsp.driver.recorder import Recorder
 from jp_lsp.driver.runner import QueryRunner, Refused
 from jp_lsp.driver.titles import Titles
@@ -20,7 +21,7 @@ from jp_lsp.ports.news import News
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.store import ConversationStore, OpenConversation
 from jp_lsp.turn.failure import QueryError
-from jp_lsp.turn.inputs import ClientGone, Pressed, ShutdownRequested
+from jp_lsp.turn.inputs import ClientGone, Pressed, ShutdownRequested, Written
 from jp_lsp.turn.interrupt import PressReport
 from jp_lsp.turn.phase import Phase
 from jp_lsp.turn.query import Query
@@ -143,6 +144,10 @@ class QueryHost:
         """Give the query that has claimed a conversation."""
         return self._conversations.get(conversation)
 
+    def busy(self) -> Collection[ConversationId]:
+        """Give the conversations that a query has, or somebody else of us for a moment."""
+        return {*self._conversations, *self._in_use}
+
     def select(self, conversation: ConversationId) -> None:
         """Let queries that name no conversation go to this one, as if it had been used last."""
         self._used_last = conversation
@@ -232,7 +237,14 @@ class QueryHost:
         while True:
             reserve = partial(self._reserve, runner)
             try:
-                return await prepare(query, around, frontend, used_last=self._used_last, reserve=reserve)
+                return await prepare(
+                    query,
+                    around,
+                    frontend,
+                    used_last=self._used_last,
+                    reserve=reserve,
+                    on_written=lambda text: runner.post(Written(text)),
+                )
             except _Busy as busy:
                 if not (busy.is_brief or query.queue):
                     raise

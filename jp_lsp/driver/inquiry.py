@@ -12,7 +12,7 @@ from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.thread import build_thread
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.collected import CollectError, collect, structured_value
-from jp_lsp.driver.prepare import CycleParts
+from jp_lsp.driver.preparation import CycleParts
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.provider import CycleRequest
 from jp_lsp.tools.actions import AskAssistant

@@ -15,8 +15,9 @@ from anyio.abc import TaskGroup
 from jp_lsp.conversation.thread import build_thread
 from jp_lsp.driver.hooks import TurnHooks
 from jp_lsp.driver.inquiry import ask_assistant
-from jp_lsp.driver.prepare import Preparation
+from jp_lsp.driver.preparation import EmptyQuery, Preparation
 from jp_lsp.driver.pump import Pump
+from jp_lsp.driver.query_document import read_document
 from jp_lsp.driver.remembered import to_remembered
 from jp_lsp.driver.result_files import QueryResults
 from jp_lsp.driver.saver import Saver
@@ -35,6 +36,7 @@ from jp_lsp.turn.inputs import (
     AttemptId,
     Crashed,
     Input,
+    NothingToAsk,
     Prepared,
     PrepareFailed,
     Saved,
@@ -110,8 +112,8 @@ class Performer:
             case actions.ResumeReading(attempt):
                 self._pumps[attempt].resume()
             case actions.Wait(seconds):
-                self._wait = anyio.CancelScope()
-                self._spawn(lambda: self._perform_wait(seconds, self._wait))
+                self._wait = scope = anyio.CancelScope()
+                self._spawn(lambda: self._perform_wait(seconds, scope))
             case actions.CancelWait():
                 self._wait.cancel()
             case actions.Save(point):
@@ -155,19 +157,23 @@ class Performer:
         if self._saver is not None:
             self._saver.close()
             await self._saver.finished.wait()
+        unsent = await self._frontend.unsent()
+        text = None if unsent is None else read_document(unsent).query
+        if text:
+            self._add_to_draft(text)
         if self._preparation is not None:
             if self._results is not None and not self._preparation.turn.options.persist:
                 await self._results.forget()
-            await self._keep_unsent(self._preparation.conversation)
-            await self._preparation.conversation.release()
+            conversation = self._preparation.conversation
+            if text:
+                await _without_failing(lambda: conversation.keep_draft(text))
+            await conversation.release()
 
-    async def _keep_unsent(self, conversation: OpenConversation) -> None:
-        """What the user was writing when its question ended is a draft too: here, and in the answer (7.3)."""
-        text = await self._frontend.unsent()
-        if text is None:
-            return
-        await _without_failing(lambda: conversation.keep_draft(text))
-        if self.result is not None:
+    def _add_to_draft(self, text: str) -> None:
+        """What the user was writing when its question ended is a draft too: on disk, and in the answer (7.3)."""
+        if self.result is None:
+            self.draft = text if self.draft is None else f"{self.draft}\n\n{text}"
+        else:
             draft = text if self.result.draft is None else f"{self.result.draft}\n\n{text}"
             self.result = replace(self.result, draft=draft)
 
@@ -192,6 +198,9 @@ class Performer:
                 preparation = await self._prepare()
             except Refusal as refusal:
                 self._post(PrepareFailed(refusal.error))
+                return
+            except EmptyQuery:
+                self._post(NothingToAsk())
                 return
             self._preparation = preparation
             around = preparation.around
@@ -226,7 +235,11 @@ class Performer:
 
     async def _perform_discard(self) -> None:
         was_stored = not self._opened.conversation.is_new
-        await self._opened.conversation.discard()
+        try:
+            await self._opened.conversation.discard()
+        except StoreError as error:
+            _log.warning("a conversation that was taken back could not be removed: %s", error)
+            return
         if was_stored:
             self._hooks.conversation_removed(self._opened)
 

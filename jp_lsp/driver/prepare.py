@@ -5,41 +5,42 @@ what to do.
 """
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
 
+from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.ids import ConversationId, created_at
 from jp_lsp.conversation.incomplete import incomplete_turn
-from jp_lsp.conversation.thread import Attachment, Section
+from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.attaching import attach, read_names
 from jp_lsp.driver.explaining import explain
-from jp_lsp.driver.fork import open_fork
+from jp_lsp.driver.labelling import Labelling, applicable
 from jp_lsp.driver.live_questions import FrontendQuestions
-from jp_lsp.driver.lock_wait import LockWait
+from jp_lsp.driver.opening import choose_conversation, open_conversation
+from jp_lsp.driver.preparation import CycleParts, EmptyQuery, Preparation, Surroundings
+from jp_lsp.driver.query_document import read_document
+from jp_lsp.driver.query_template import render_query
+from jp_lsp.driver.query_writing import QueryWriting
 from jp_lsp.driver.remembered import from_remembered
 from jp_lsp.driver.request import request_to_ask
 from jp_lsp.driver.structured import require_structured
 from jp_lsp.driver.title_request import TitleFound, TitleWanted, decide_title
 from jp_lsp.driver.tool_choice import with_query_choice
 from jp_lsp.driver.trust import apply_trust, decide_trust
-from jp_lsp.ports.attachment import Attachments
+from jp_lsp.ports.attachment import NamedAttachments
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
-from jp_lsp.ports.provider import ModelDetails, ModelId, ModelParameters, Provider, ProviderError
-from jp_lsp.ports.providers import Providers
-from jp_lsp.ports.recording import Recordings
+from jp_lsp.ports.provider import ModelDetails, ModelId, Provider, ProviderError
 from jp_lsp.ports.refusal import Refusal
-from jp_lsp.ports.results import ResultFiles
-from jp_lsp.ports.settings import QuerySettings, SettingsSource, StreamGuards
+from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.ports.store import ConversationStore, OpenConversation, StoreError
-from jp_lsp.ports.toolset import Toolbox, Toolset
-from jp_lsp.ports.trust import TrustStore
+from jp_lsp.ports.toolset import Toolset
 from jp_lsp.tools.choice import ImpossibleChoice, require_declared
-from jp_lsp.tools.definition import ToolDefinition
-from jp_lsp.tools.memory import MemoryLayer, ToolMemory
+from jp_lsp.tools.memory import ToolMemory
 from jp_lsp.tools.usage import with_tool_usage
 from jp_lsp.turn.inputs import PreparedTurn
 from jp_lsp.turn.options import TurnOptions
@@ -49,53 +50,6 @@ _log = logging.getLogger(__name__)
 
 MODEL_DETAILS_TIMEOUT = 5.0
 """Seconds to ask a vendor what its model can do; without an answer, nothing is known of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class CycleParts:
-    """What every request of the turn is made of, beside the stream."""
-
-    provider: Provider
-    model: ModelDetails
-    parameters: ModelParameters
-    guards: StreamGuards
-    system_prompt: str | None
-    sections: tuple[Section, ...]
-    tools: tuple[ToolDefinition, ...] = ()
-    attachments: tuple[Attachment, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Preparation:
-    """Everything that was found."""
-
-    turn: PreparedTurn
-    conversation: OpenConversation
-    parts: CycleParts
-    toolset: Toolset
-    warnings: tuple[str, ...]
-    around: "Surroundings"
-    settings: QuerySettings
-    title: TitleWanted | None
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Where a query runs: the workspace's parts, each behind its port."""
-
-    store: ConversationStore
-    settings: SettingsSource
-    providers: Providers
-    clock: Clock
-    toolbox: Toolbox
-    trust: TrustStore
-    session_memory: MemoryLayer
-    attachments: Attachments
-    workspace_id: str = ""
-    root: str = ""
-    recordings: Recordings | None = None
-    results: ResultFiles | None = None
-
 
 _NOT_BESIDE = frozenset({"conversation_busy", "conversation_unreadable"})
 """Refusals after which no draft is put beside the conversation: another query of ours is at work in it and clears
@@ -112,8 +66,9 @@ async def prepare(
     *,
     used_last: ConversationId | None,
     reserve: Reserve,
+    on_written: Callable[[str], None],
 ) -> Preparation:
-    """Find and lock the conversation, resolve settings, and check the provider.
+    """Find and lock the conversation, resolve settings, ask for a missing text, and check the provider.
 
     Args:
         query: what was asked.
@@ -121,56 +76,54 @@ async def prepare(
         frontend: told how to show things.
         used_last: the conversation that this client used last, if any.
         reserve: claims the conversation.
+        on_written: told of the text that the user was asked for.
 
     Raises:
         Refusal: the turn cannot begin.
+        EmptyQuery: there is nothing to ask.
     """
+    written = query.text
+
+    def take_text(text: str) -> None:
+        nonlocal written
+        written = text
+        on_written(text)
+
     _refuse_contradictions(query)
     named = await read_names(query.attachments, around.attachments)
     conversation: OpenConversation | None = None
     wanted: ConversationId | None = None
     try:
-        if query.fork is not None:
-            conversation = await open_fork(query.fork, around.store, is_stored=query.is_stored)
-            reserve(conversation.id)
-        elif (wanted := await _choose_conversation(query, around, used_last)) is not None:
+        wanted = await choose_conversation(query, around, used_last)
+        if wanted is not None:
             reserve(wanted)
-            conversation = await _open(wanted, query, around, frontend)
-            if conversation is not None:
-                reserve(conversation.id)  # which is a copy's when that was chosen
-        query = _with_switches(query, around, conversation)
+        conversation = await open_conversation(wanted, query, around, frontend)
+        known = None if conversation is None else conversation.stream
+        query = _with_switches(query, around, known)
+        settings = around.settings.resolve(query.overrides, known, named.entries)
         if conversation is None:
-            settings = around.settings.resolve(query.overrides, None, named.entries)
             conversation = await around.store.create(
                 settings.partial, local=settings.start_local, persist=query.is_stored
             )
-            reserve(conversation.id)
-            delta = None
-        else:
-            settings = around.settings.resolve(query.overrides, conversation.stream, named.entries)
-            delta = around.settings.delta(conversation.stream, settings)
-        if query.resume:
-            _require_unfinished(conversation)
-        request = request_to_ask(query, conversation.stream, settings.user_name)
-        if query.expires_after is not None:
-            conversation.set_expiry(_expiry(query.expires_after, conversation, around.clock))
-        title = _decide_title(query, conversation, settings)
-        frontend.configure(
-            settings.display,
-            conversation=conversation.id,
-            model=str(settings.model),
-            assistant=settings.assistant_name,
-            user=settings.user_name,
-        )
+        reserve(conversation.id)  # which may be that of a copy
+        _configure(frontend, conversation, settings)
+        if query.needs_text:
+            writing = QueryWriting(
+                frontend,
+                around.settings,
+                lambda overrides: around.settings.resolve(overrides, known, named.entries),
+                take_text,
+            )
+            query, settings = await writing.write(query, settings, conversation)
+            _configure(frontend, conversation, settings)
+        if query.is_template:
+            query = replace(query, text=render_query(query.text, settings.template_values))
+        request = _request(query, conversation, settings)
+        title = _set_metadata(query, conversation, settings, around.clock)
+        delta = around.settings.delta(conversation.stream, settings)
         settings = await _with_trust(settings, query, around, frontend)
-        provider = around.providers.get(settings.model, settings.providers)
-        details = ModelDetails(settings.model)
-        if not query.explain:  # that sends nothing at all
-            details = await model_details(provider, settings.model)
-            await require_structured(request.schema, details)
-        toolset = await _offer_tools(settings, query, around, frontend)
-        attached = await attach(settings, named, around.attachments)
-        memory = ToolMemory(around.session_memory, from_remembered(await conversation.remembered()))
+        left_out = await _label(query, conversation, settings, around, frontend, is_fork=known is not None)
+        toolset, parts, warnings = await _find_parts(query, request, settings, named, around, frontend)
         turn = PreparedTurn(
             conversation.id,
             conversation.stream,
@@ -180,19 +133,44 @@ async def prepare(
             config_delta=delta,
             tool_choice=settings.tool_choice,
             tools=toolset.tools,
-            memory=memory,
+            memory=ToolMemory(around.session_memory, from_remembered(await conversation.remembered())),
             is_resumed=query.resume,
             replaces=query.replay,
         )
+        if query.explain:
+            origins = around.settings.origins(query.overrides, known, named.entries)
+            explanation = explain(query, settings, turn, parts, toolset, origins)
+            turn = replace(turn, explanation=explanation)
+        await checkpoint_if_cancelled()  # what was waited for last may not have been cut short
     except BaseException as error:
         is_kept_off = isinstance(error, Refusal) and error.error.code in _NOT_BESIDE
         with anyio.CancelScope(shield=True):
             if query.is_stored and not is_kept_off:
-                await _keep_text(query.text, conversation, wanted, around.store)
+                text = written or read_document(await frontend.unsent() or "").query
+                await _keep_text(text, conversation, wanted, around.store)
             if conversation is not None:
                 await conversation.release()
         raise
-    dropped = (f"Tool {name} is not offered: {reason}" for name, reason in toolset.dropped.items())
+    warnings = (*warnings, *left_out)
+    return Preparation(turn, conversation, parts, toolset, warnings, around, settings, title)
+
+
+async def _find_parts(
+    query: Query,
+    request: ChatRequest,
+    settings: QuerySettings,
+    named: NamedAttachments,
+    around: Surroundings,
+    frontend: Frontend,
+) -> tuple[Toolset, CycleParts, tuple[str, ...]]:
+    """Find the model, the tools and the attachments, with what the user should know about them."""
+    provider = around.providers.get(settings.model, settings.providers)
+    details = ModelDetails(settings.model)
+    if not query.explain:  # that sends nothing at all
+        details = await model_details(provider, settings.model)
+        await require_structured(request.schema, details)
+    toolset = await _offer_tools(settings, query, around, frontend)
+    attached = await attach(settings, named, around.attachments)
     parts = CycleParts(
         provider,
         details,
@@ -203,27 +181,12 @@ async def prepare(
         tuple(spec.definition for spec in toolset.tools.values()),
         attached.items,
     )
-    if query.explain:
-        known = None if conversation.is_new and query.fork is None else conversation.stream
-        origins = around.settings.origins(query.overrides, known, named.entries)
-        explanation = explain(
-            query,
-            settings,
-            conversation.stream,
-            request,
-            sections=parts.sections,
-            toolset=toolset,
-            attachments=attached.items,
-            origins=origins,
-        )
-        turn = replace(turn, explanation=explanation)
-    warnings = (*settings.warnings, *attached.warnings, *dropped)
-    return Preparation(turn, conversation, parts, toolset, warnings, around, settings, title)
+    dropped = (f"Tool {name} is not offered: {reason}" for name, reason in toolset.dropped.items())
+    return toolset, parts, (*settings.warnings, *attached.warnings, *dropped)
 
 
-def _with_switches(query: Query, around: Surroundings, conversation: OpenConversation | None) -> Query:
+def _with_switches(query: Query, around: Surroundings, stream: ConversationStream | None) -> Query:
     """Give the query with its switches of tools as the settings that they are."""
-    stream = None if conversation is None else conversation.stream
     overrides = around.settings.switched(query.overrides, stream, query.tool_switches)
     return replace(query, overrides=tuple(overrides))
 
@@ -252,10 +215,12 @@ def _expiry(seconds: float, conversation: OpenConversation, clock: Clock) -> Tim
     return Timestamp(begin + round(seconds * 1e9))
 
 
-def _decide_title(
-    query: Query, conversation: OpenConversation, settings: QuerySettings
+def _set_metadata(
+    query: Query, conversation: OpenConversation, settings: QuerySettings, clock: Clock
 ) -> TitleWanted | None:
-    """Give the conversation its title if there is one to give; else tell whether a model is to make one."""
+    """Give the conversation the expiry and the title that there are; else tell whether a model is to make one."""
+    if query.expires_after is not None:
+        conversation.set_expiry(_expiry(query.expires_after, conversation, clock))
     if query.title is not None:
         conversation.set_title(query.title or None)
     match decide_title(query, conversation.title, settings.title):
@@ -266,10 +231,24 @@ def _decide_title(
             return wanted
 
 
-def _require_unfinished(conversation: OpenConversation) -> None:
-    if incomplete_turn(conversation.stream) is None:
+def _request(query: Query, conversation: OpenConversation, settings: QuerySettings) -> ChatRequest:
+    if query.resume and incomplete_turn(conversation.stream) is None:
         text = f"Conversation {conversation.id} has no unfinished turn to resume."
         raise Refusal("invalid_params", text)
+    request = request_to_ask(query, conversation.stream, settings.user_name)
+    if not request.content.strip() and not (query.resume or query.explain):
+        raise EmptyQuery
+    return request
+
+
+def _configure(frontend: Frontend, conversation: OpenConversation, settings: QuerySettings) -> None:
+    frontend.configure(
+        settings.display,
+        conversation=conversation.id,
+        model=str(settings.model),
+        assistant=settings.assistant_name,
+        user=settings.user_name,
+    )
 
 
 async def _with_trust(
@@ -281,6 +260,24 @@ async def _with_trust(
         chosen, around.trust, frontend, settings.trust_policy, is_interactive=query.interactive
     )
     return apply_trust(chosen, is_trusted=is_trusted)
+
+
+async def _label(
+    query: Query,
+    conversation: OpenConversation,
+    settings: QuerySettings,
+    around: Surroundings,
+    frontend: Frontend,
+    *,
+    is_fork: bool,
+) -> Sequence[str]:
+    """Give a conversation that this query makes its labels, and say which could not be given."""
+    if around.processes is None or not (conversation.is_new and query.is_stored):
+        return ()
+    can_ask = frontend.can_prompt and query.interactive
+    labelling = Labelling(around.processes, around.root, frontend if can_ask else None)
+    await labelling.label(conversation, applicable(settings.labels, is_fork=is_fork))
+    return labelling.warnings
 
 
 async def _offer_tools(
@@ -313,45 +310,6 @@ def _refuse_contradictions(query: Query) -> None:
     if query.replay is not None and query.fork is not None and query.fork.keep_turns is not None:
         text = "`replay` counts the turns of the whole conversation, so `fork.keepTurns` must be left out"
         raise Refusal("invalid_params", text, origin="fork.keepTurns")
-
-
-async def _choose_conversation(
-    query: Query, around: Surroundings, used_last: ConversationId | None
-) -> ConversationId | None:
-    """Give the conversation to continue; `None` asks for a new one."""
-    wanted = query.conversation
-    if wanted is None and used_last is not None and await around.store.find(used_last):
-        return used_last
-    if wanted is None:
-        wanted = _selector(around.settings.default_conversation(query.overrides))
-    if wanted == "new":
-        return None
-    return await around.store.last() if wanted == "last" else wanted
-
-
-def _selector(configured: str | None) -> ConversationId:
-    """Read `conversation.default_id`; what needs a person to choose falls back to the last one."""
-    if configured is None or not configured.startswith("jp-c"):
-        return ConversationId("last")
-    return ConversationId(configured)
-
-
-async def _open(
-    wanted: ConversationId, query: Query, around: Surroundings, frontend: Frontend
-) -> OpenConversation | None:
-    """Lock and load; `None` when another program has it and the user rather asks in a new one."""
-    if not query.is_stored:
-        return await around.store.copy(wanted)
-    wait = LockWait(
-        wanted,
-        around.store,
-        around.clock,
-        frontend,
-        patience=around.settings.lock_timeout(query.overrides),
-        can_ask=frontend.can_prompt and query.interactive,
-        may_be_new=not query.resume and query.replay is None,
-    )
-    return await wait.open()
 
 
 async def model_details(provider: Provider, model: ModelId) -> ModelDetails:

@@ -77,7 +77,7 @@ class Pump:
         """Read until the end, a guard, or `close`."""
         with self._scope:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._watch, provider.pauses_in_arguments)
+                tasks.start_soon(self._watch, provider.pauses_in_arguments, request.model.streams)
                 await self._read(provider, request)
                 tasks.cancel_scope.cancel()
 
@@ -139,7 +139,7 @@ class Pump:
             case _:
                 pass
 
-    async def _watch(self, pauses_in_arguments: bool) -> None:
+    async def _watch(self, pauses_in_arguments: bool, streams: bool) -> None:
         idle_timeout = self._guards.idle_timeout
         interval = min(IDLE_CHECK_INTERVAL, idle_timeout) or IDLE_CHECK_INTERVAL
         while True:
@@ -155,7 +155,7 @@ class Pump:
                 if silence >= ARGUMENTS_KEEP_ALIVE:
                     self._last_bytes = now
                     self._post(FromProvider(self._attempt, KeepAlive()))
-            elif idle_timeout and silence >= idle_timeout:
+            elif streams and idle_timeout and silence >= idle_timeout:
                 self._fail(FailureKind.TIMEOUT, f"nothing came for {silence:.0f} s")
                 return
 

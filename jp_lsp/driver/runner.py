@@ -9,12 +9,12 @@ import anyio
 from jp_lsp.driver.hooks import TurnHooks
 from jp_lsp.driver.mailbox import Mailbox
 from jp_lsp.driver.perform import Performer
-from jp_lsp.driver.prepare import Preparation
+from jp_lsp.driver.preparation import Preparation
 from jp_lsp.driver.recorder import Recorder
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.store import OpenConversation
-from jp_lsp.turn.actions import Action
+from jp_lsp.turn.actions import Action, Refuse
 from jp_lsp.turn.coordinator import TurnCoordinator
 from jp_lsp.turn.failure import QueryError
 from jp_lsp.turn.inputs import Crashed, Input, Pressed, Start
@@ -125,8 +125,9 @@ class QueryRunner:
 
     @property
     def _has_something_to_do(self) -> bool:
-        query = self.query
-        return bool(query.text.strip()) or query.resume or query.replay is not None or query.explain
+        """Whether there is something to ask, or somebody who can be asked what."""
+        can_write = self.query.interactive and self._frontend.text_place is not None
+        return can_write or not self.query.needs_text
 
     async def _run(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -157,9 +158,11 @@ class QueryRunner:
                 self._performer.perform(action)
         except Exception as error:
             _log.exception("the core of a query broke on %s", type(item).__name__)
-            if isinstance(item, Crashed):
-                raise
-            self._mailbox.put(Crashed(f"internal error: {type(error).__name__}: {error}", ""))
+            text = f"internal error: {type(error).__name__}: {error}"
+            if isinstance(item, Crashed):  # not even that can be handled; whoever brought it is not to blame
+                self._performer.perform(Refuse(QueryError("internal", text), self.query.text))
+            else:
+                self._mailbox.put(Crashed(text, ""))
 
     def _handle(self, item: Input) -> Sequence[Action]:
         now = self._clock.now()

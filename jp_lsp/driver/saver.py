@@ -42,6 +42,7 @@ class Saver:
         self._tasks = tasks
         self._jobs, self._inbox = anyio.create_memory_object_stream[Callable[[], Awaitable[None]]](1000)
         self._is_flush_save_due = False
+        self._is_result_save_due = False
         self.finished = anyio.Event()
 
     async def run(self) -> None:
@@ -66,6 +67,10 @@ class Saver:
                 self._tasks.start_soon(self._save_after_interval)
             return
         self._is_flush_save_due = False
+        if point == "P3":
+            if self._is_result_save_due:  # it has not begun, so it takes this result too
+                return
+            self._is_result_save_due = True
         self._jobs.send_nowait(lambda: self._save(point))
 
     def run_in_order(self, job: Callable[[], Awaitable[None]]) -> None:
@@ -79,6 +84,8 @@ class Saver:
             self._jobs.send_nowait(lambda: self._save("P2"))
 
     async def _save(self, point: SavePoint) -> None:
+        if point == "P3":
+            self._is_result_save_due = False
         delays = LAST_SAVE_DELAYS if point in {"P7", "P8"} else (0.0,)
         problem = ""
         for delay in delays:

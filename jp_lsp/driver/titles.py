@@ -16,7 +16,8 @@ from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.background import Background
 from jp_lsp.driver.collected import CollectError, collect, structured_value
 from jp_lsp.driver.hooks import TurnHooks
-from jp_lsp.driver.prepare import Preparation, Surroundings, model_details
+from jp_lsp.driver.preparation import Preparation, Surroundings
+from jp_lsp.driver.prepare import model_details
 from jp_lsp.driver.title_request import TitleWanted, read_title, title_thread
 from jp_lsp.ports.news import ConversationChange, News
 from jp_lsp.ports.provider import CycleRequest, ModelId, ModelParameters, Provider

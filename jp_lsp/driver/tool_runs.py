@@ -73,20 +73,21 @@ class ToolRuns:
 
     async def _run(self, action: RunPass, scope: anyio.CancelScope) -> None:
         call = action.call
-        file = self._results.new_path(call)
-        run = ToolRun(
-            call,
-            action.spec,
-            action.arguments,
-            action.answers,
-            self._conversation,
-            self._workspace_id,
-            self._root,
-            file,
-        )
+        file: str | None = None
         ended: ToolFinished | ToolCrashed | None = None
         with scope:
             try:
+                file = self._results.new_path(call)
+                run = ToolRun(
+                    call,
+                    action.spec,
+                    action.arguments,
+                    action.answers,
+                    self._conversation,
+                    self._workspace_id,
+                    self._root,
+                    file,
+                )
                 outcome = await self._toolset.run(run, _Observer(call, self._post))
                 outcome = await self._results.settle(file, outcome)
                 ended = ToolFinished(call, action.pass_number, outcome)

@@ -117,6 +117,7 @@ def apply_trust(settings: QuerySettings, *, is_trusted: bool) -> QuerySettings:
             if not foreign.has("mcp_server", name)
         },
         attachments=tuple(each for each in settings.attachments if not foreign.makes(each)),
+        labels=tuple(rule for rule in settings.labels if not foreign.has("label", rule.name)),
         warnings=(*settings.warnings, *_missing(settings, foreign)),
     )
 

@@ -16,6 +16,26 @@ from typing import Literal
 from pydantic import BaseModel
 
 from jp_lsp.protocol.chunk import ChunkNotification
+from jp_lsp.protocol.configuration import (
+    ConfigExplainParams,
+    ConfigExplainResult,
+    ConfigGetParams,
+    ConfigGetResult,
+    ConfigListParams,
+    ConfigListResult,
+)
+from jp_lsp.protocol.content import (
+    ConversationCompactParams,
+    ConversationCompactResult,
+    ConversationEditParams,
+    ConversationEditResult,
+    ConversationExportParams,
+    ConversationExportResult,
+    ConversationRestoreParams,
+    ConversationRestoreResult,
+    ConversationTrashParams,
+    ConversationTrashResult,
+)
 from jp_lsp.protocol.conversation import (
     ConversationChangedNotification,
     ConversationListParams,
@@ -23,8 +43,10 @@ from jp_lsp.protocol.conversation import (
     RenderParams,
     RenderResult,
 )
+from jp_lsp.protocol.model import ModelListParams, ModelListResult
 from jp_lsp.protocol.notice import NoticeNotification
 from jp_lsp.protocol.prompt import AnswerParams, PromptParams, PromptResult
+from jp_lsp.protocol.search import ConversationSearchParams, ConversationSearchResult, SearchHits
 from jp_lsp.protocol.turn import (
     InterruptParams,
     InterruptResult,
@@ -32,6 +54,32 @@ from jp_lsp.protocol.turn import (
     QueryResult,
     TurnListParams,
     TurnListResult,
+)
+from jp_lsp.protocol.upkeep import (
+    ConversationArchiveParams,
+    ConversationArchiveResult,
+    ConversationExpiryParams,
+    ConversationExpiryResult,
+    ConversationForkParams,
+    ConversationForkResult,
+    ConversationLabelsParams,
+    ConversationLabelsResult,
+    ConversationMoveParams,
+    ConversationMoveResult,
+    ConversationNewParams,
+    ConversationNewResult,
+    ConversationPinParams,
+    ConversationPinResult,
+    ConversationRemoveParams,
+    ConversationRemoveResult,
+    ConversationShowParams,
+    ConversationShowResult,
+    ConversationTitleParams,
+    ConversationTitleResult,
+    ConversationUnarchiveParams,
+    ConversationUnarchiveResult,
+    ConversationUseParams,
+    ConversationUseResult,
 )
 
 PROTOCOL_VERSION = 1
@@ -45,8 +93,8 @@ class Method:
     """One row.
 
     `result` is `None` for a method that exists as a notification only. `may_answer_null` says that the
-    result can be `null` instead. `streams_chunks` says that `partialResultToken` brings chunks. `since` is
-    the first release of the server that has it.
+    result can be `null` instead. `streams_chunks` says that `partialResultToken` brings chunks, and
+    `partial` what else it brings. `since` is the first release of the server that has it.
     """
 
     name: str
@@ -58,6 +106,7 @@ class Method:
     result: type[BaseModel] | None = None
     may_answer_null: bool = False
     streams_chunks: bool = False
+    partial: type[BaseModel] | None = None
 
     @property
     def command(self) -> str | None:
@@ -112,6 +161,16 @@ _TABLE = (
         summary="Lists the conversations of the workspace.",
     ),
     Method(
+        name="jp/conversation/search",
+        sender="client",
+        forms=("request",),
+        params=ConversationSearchParams,
+        result=ConversationSearchResult,
+        partial=SearchHits,
+        since="0.1.0",
+        summary="Looks for a text in what was said in conversations.",
+    ),
+    Method(
         name="jp/conversation/render",
         sender="client",
         forms=("request",),
@@ -120,6 +179,195 @@ _TABLE = (
         streams_chunks=True,
         since="0.1.0",
         summary="Shows a stored conversation again, as the same chunks that showed it while it ran.",
+    ),
+    Method(
+        name="jp/conversation/show",
+        sender="client",
+        forms=("request",),
+        params=ConversationShowParams,
+        result=ConversationShowResult,
+        since="0.1.0",
+        summary="Describes one conversation, with what has to be read for it.",
+    ),
+    Method(
+        name="jp/conversation/new",
+        sender="client",
+        forms=("request",),
+        params=ConversationNewParams,
+        result=ConversationNewResult,
+        since="0.1.0",
+        summary="Makes an empty conversation.",
+    ),
+    Method(
+        name="jp/conversation/use",
+        sender="client",
+        forms=("request",),
+        params=ConversationUseParams,
+        result=ConversationUseResult,
+        since="0.1.0",
+        summary="Chooses the conversation of queries that name none.",
+    ),
+    Method(
+        name="jp/conversation/fork",
+        sender="client",
+        forms=("request",),
+        params=ConversationForkParams,
+        result=ConversationForkResult,
+        since="0.1.0",
+        summary="Copies a conversation, or a part of it, into a new one.",
+    ),
+    Method(
+        name="jp/conversation/title",
+        sender="client",
+        forms=("request",),
+        params=ConversationTitleParams,
+        result=ConversationTitleResult,
+        since="0.1.0",
+        summary="Gives a conversation another title, or none.",
+    ),
+    Method(
+        name="jp/conversation/labels",
+        sender="client",
+        forms=("request",),
+        params=ConversationLabelsParams,
+        result=ConversationLabelsResult,
+        since="0.1.0",
+        summary="Adds labels to a conversation, and takes some away.",
+    ),
+    Method(
+        name="jp/conversation/pin",
+        sender="client",
+        forms=("request",),
+        params=ConversationPinParams,
+        result=ConversationPinResult,
+        since="0.1.0",
+        summary="Pins a conversation, or unpins it.",
+    ),
+    Method(
+        name="jp/conversation/expiry",
+        sender="client",
+        forms=("request",),
+        params=ConversationExpiryParams,
+        result=ConversationExpiryResult,
+        since="0.1.0",
+        summary="Says from when on a conversation may be removed, or that it never may.",
+    ),
+    Method(
+        name="jp/conversation/archive",
+        sender="client",
+        forms=("request",),
+        params=ConversationArchiveParams,
+        result=ConversationArchiveResult,
+        since="0.1.0",
+        summary="Takes a conversation out of the lists, to be kept.",
+    ),
+    Method(
+        name="jp/conversation/unarchive",
+        sender="client",
+        forms=("request",),
+        params=ConversationUnarchiveParams,
+        result=ConversationUnarchiveResult,
+        since="0.1.0",
+        summary="Puts an archived conversation back into the lists.",
+    ),
+    Method(
+        name="jp/conversation/remove",
+        sender="client",
+        forms=("request",),
+        params=ConversationRemoveParams,
+        result=ConversationRemoveResult,
+        since="0.1.0",
+        summary="Moves a conversation to the trash, from where a person can take it back.",
+    ),
+    Method(
+        name="jp/conversation/move",
+        sender="client",
+        forms=("request",),
+        params=ConversationMoveParams,
+        result=ConversationMoveResult,
+        since="0.1.0",
+        summary="Keeps a conversation for the user alone, or also in the workspace.",
+    ),
+    Method(
+        name="jp/conversation/export",
+        sender="client",
+        forms=("request",),
+        params=ConversationExportParams,
+        result=ConversationExportResult,
+        since="0.1.0",
+        summary="Writes a conversation down as one text.",
+    ),
+    Method(
+        name="jp/conversation/edit",
+        sender="client",
+        forms=("request",),
+        params=ConversationEditParams,
+        result=ConversationEditResult,
+        since="0.1.0",
+        summary="Changes what the user said in a turn, or removes the turn.",
+    ),
+    Method(
+        name="jp/conversation/compact",
+        sender="client",
+        forms=("request",),
+        params=ConversationCompactParams,
+        result=ConversationCompactResult,
+        since="0.1.0",
+        summary="Shortens what models are shown of a conversation, or undoes that.",
+    ),
+    Method(
+        name="jp/conversation/trash",
+        sender="client",
+        forms=("request",),
+        params=ConversationTrashParams,
+        result=ConversationTrashResult,
+        since="0.1.0",
+        summary="Lists the removed conversations that can be taken back.",
+    ),
+    Method(
+        name="jp/conversation/restore",
+        sender="client",
+        forms=("request",),
+        params=ConversationRestoreParams,
+        result=ConversationRestoreResult,
+        since="0.1.0",
+        summary="Takes a removed conversation back from the trash.",
+    ),
+    Method(
+        name="jp/model/list",
+        sender="client",
+        forms=("request",),
+        params=ModelListParams,
+        result=ModelListResult,
+        since="0.1.0",
+        summary="Lists the models that can be asked, with their aliases.",
+    ),
+    Method(
+        name="jp/config/get",
+        sender="client",
+        forms=("request",),
+        params=ConfigGetParams,
+        result=ConfigGetResult,
+        since="0.1.0",
+        summary="Gives the value of a setting, or of all.",
+    ),
+    Method(
+        name="jp/config/explain",
+        sender="client",
+        forms=("request",),
+        params=ConfigExplainParams,
+        result=ConfigExplainResult,
+        since="0.1.0",
+        summary="Says of settings where their values come from, and what is overridden.",
+    ),
+    Method(
+        name="jp/config/list",
+        sender="client",
+        forms=("request",),
+        params=ConfigListParams,
+        result=ConfigListResult,
+        since="0.1.0",
+        summary="Lists the files that can be applied by name, such as personas and skills.",
     ),
     Method(
         name="jp/prompt",
@@ -153,7 +401,7 @@ _TABLE = (
         forms=("notification",),
         params=ConversationChangedNotification,
         since="0.1.0",
-        summary="Says that a conversation was created, stored, renamed or removed.",
+        summary="Says that a conversation was made, changed, moved or removed.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Wire types about models: what a response cost, and how a vendor failed."""
+"""Wire types about models: which there are, what a response cost, and how a vendor failed."""
 
 from typing import Annotated, Literal
 
@@ -6,6 +6,8 @@ from pydantic import Field
 from typing_extensions import TypeAliasType
 
 from jp_lsp.protocol.base import Array, WireModel
+from jp_lsp.protocol.conversation import ConversationId
+from jp_lsp.protocol.notice import Notice
 
 FailureClass = TypeAliasType(
     "FailureClass",
@@ -55,3 +57,59 @@ class Failure(WireModel):
     """How many requests were made before the turn gave up."""
     chain: Array[str] = ()
     """From what was tried to the cause, in the vendor's own words."""
+
+
+class ModelListParams(WireModel):
+    """Which models to list."""
+
+    vendor: str | None = None
+    """Only those of this vendor, such as `anthropic`."""
+    conversation: ConversationId | None = None
+    """Whose model counts as the effective one; else that of a new conversation."""
+    config: Array[str] = ()
+    """`--cfg` expressions on top, as in `jp/query`."""
+    refresh: bool = False
+    """Ask the vendors once more, whatever is remembered of them."""
+
+
+class ListedModel(WireModel):
+    """A model, and what is known of it."""
+
+    id: str
+    """What `assistant.model.id` takes: the vendor, a slash, and the vendor's name of it."""
+    vendor: str
+    name: str
+    display_name: str | None = None
+    context_window: int | None = None
+    """In tokens."""
+    max_output_tokens: int | None = None
+    reasoning: Literal["none", "budget", "levels", "adaptive"] | None = None
+    """How it can be told how much to think."""
+    structured_output: bool | None = None
+    """Whether the vendor holds it to a schema."""
+    knowledge_cutoff: str | None = None
+    """A date."""
+    deprecated: bool | None = None
+    aliases: Array[str] = ()
+    """Other names of it, from the configuration."""
+    effective: bool = False
+    """Whether a query would ask it now."""
+
+
+class ModelAlias(WireModel):
+    """A name that the configuration gives a model."""
+
+    name: str
+    model: str
+
+
+class ModelListResult(WireModel):
+    """The models of all vendors that could be asked, by id."""
+
+    models: Array[ListedModel]
+    aliases: Array[ModelAlias] = ()
+    """All that the configuration has, also for models that are not listed."""
+    effective: str | None = None
+    """The model that a query would ask now."""
+    notices: Array[Notice] = ()
+    """Which vendors are missing, and why."""

@@ -101,9 +101,14 @@ class QueryParams(WireModel):
     """What to ask, where, and how."""
 
     text: str | None = None
-    """The query. Without any text the editor is asked for one, if it can be."""
+    """The query. Without any text the user is asked for one in the editor, if that can be."""
     content: Array[Content] = ()
     """More of the query: texts, each a paragraph of its own after `text`, and things to attach."""
+    quote: str | None = None
+    """What the text is about, such as a piece of code: the last paragraphs of the query.
+
+    It is no text by itself: without any, the user is still asked for one.
+    """
     conversation: ConversationSelector | None = None
     """Where to ask: when left out, where this client asked last, else the default, else `last`."""
     fork: Fork | None = None
@@ -128,7 +133,15 @@ class QueryParams(WireModel):
     tool_choice: Literal["auto", "none", "required"] | NamedTool | None = None
     """Whether the first response may, must not or must call tools, or the one that it must call."""
     json_schema: Annotated[str | None, Field(alias="schema")] = None
-    """A JSON schema, as JSON text: the answer becomes a value that fits it."""
+    """The schema of the answer, which becomes a value that fits it.
+
+    A JSON schema as JSON text, or fields such as `title, ?tags [str], size "s"|"m"|"l": shirt size`.
+    """
+    template: bool = False
+    """Fill in the text as a Jinja2 template, with the values that the settings have under `template.values`.
+
+    They can come with `config`, as `template.values.file=main.py`.
+    """
     title: str | None = None
     """The title of the conversation; an empty one asks for no title to be made."""
     persist: bool = True

@@ -1,18 +1,27 @@
 """Shows stored turns again, through the same view as live ones (query pipeline 5.9).
 
 Nothing is executed, asked or written. What a live turn shows and a stored one does not know stays out:
-notices, states, and how the turn ended, for which `completed` stands.
+notices, states, and how the turn ended, for which `completed` stands. Nor is it known which formatter was done
+first: the calls of a response stand in the order of the model.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from jp_lsp.conversation.base64_text import decode
 from jp_lsp.conversation.call_metadata import (
+    DECISION,
     EDITED_ARGUMENTS,
+    EDITED_BEHIND,
     PREPARED_ARGUMENTS,
     RENDERED_ARGUMENTS,
     RENDERED_EDITED_ARGUMENTS,
+    RESULT_DECISION,
+    TOOL_SERVER,
+    TOOL_SOURCE,
+    shown_decision,
 )
 from jp_lsp.conversation.event import (
     ChatRequest,
@@ -26,9 +35,10 @@ from jp_lsp.conversation.event import (
     ToolCallResponse,
     TurnStart,
 )
+from jp_lsp.conversation.ids import CallId
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.render.chat import TurnView
-from jp_lsp.render.chunk import EPHEMERAL, Chunk
+from jp_lsp.render.chunk import EPHEMERAL, Chunk, ToolSource
 from jp_lsp.render.options import DisplayOptions, Labels
 from jp_lsp.render.transcript import transcript
 
@@ -111,12 +121,18 @@ def export_markdown(
     return f"{text}\n" if text else ""
 
 
+_Notes: TypeAlias = Mapping[str, JsonValue]
+
+
 class _Replay:
     def __init__(self, is_user_only: bool, has_detail: bool, result_uri: ResultUri | None) -> None:
         self._is_user_only = is_user_only
         self._has_detail = has_detail
         self._result_uri = result_uri
         self._view = TurnView(DisplayOptions(), Labels())
+        self._decisions: dict[CallId, JsonValue] = {}
+        self._edited: list[tuple[ToolCallRequest, _Notes]] = []
+        self._result_count = 0
 
     def turn(self, turn: StoredTurn) -> list[Chunk]:
         """Show one turn."""
@@ -134,6 +150,7 @@ class _Replay:
                     chunks += view.turn_begin(turn.number, "", detail=detail)
                     has_begun = True
                 chunks += self._event(event)
+        chunks += self._edited_calls(math.inf)
         return [*chunks, *view.turn_end("completed", is_persisted=True)] if has_begun else chunks
 
     def _event(self, event: ConversationEvent) -> list[Chunk]:
@@ -153,26 +170,72 @@ class _Replay:
             case ToolCallRequest():
                 return self._call(kind, event.metadata)
             case ToolCallResponse():
-                uri = None if self._result_uri is None else self._result_uri(event)
-                return view.tool_result(kind.id, kind.content, is_error=kind.is_error, uri=uri)
+                return self._edited_calls(self._result_count) + self._result(kind, event)
             case TurnStart() | InquiryRequest() | InquiryResponse():
                 return []
 
-    def _call(self, call: ToolCallRequest, notes: Mapping[str, JsonValue]) -> list[Chunk]:
-        """Show a call, and once more what the user made of its arguments.
-
-        With a formatter that had to wait for the user's word, only the edited arguments have been shown.
-        """
-        original = _rendered(notes.get(RENDERED_ARGUMENTS))
-        edited = _rendered(notes.get(RENDERED_EDITED_ARGUMENTS))
-        chunks: list[Chunk] = []
-        if edited is None or original is not None:
-            arguments = notes.get(PREPARED_ARGUMENTS, call.arguments)
-            chunks += self._view.tool_call(call.id, call.name, arguments, rendered=original)
+    def _call(self, call: ToolCallRequest, notes: _Notes) -> list[Chunk]:
+        """Show a call. With a formatter that had to wait for the user's word, only what was edited has been shown."""
+        self._decisions[call.id] = notes.get(DECISION)
+        self._result_count = 0
         if EDITED_ARGUMENTS in notes:
-            arguments = notes[EDITED_ARGUMENTS]
-            chunks += self._view.tool_call(call.id, call.name, arguments, is_edited=True, rendered=edited)
+            self._edited.append((call, notes))
+        original = _rendered(notes.get(RENDERED_ARGUMENTS))
+        if original is None and RENDERED_EDITED_ARGUMENTS in notes:
+            return []
+        arguments = notes.get(PREPARED_ARGUMENTS, call.arguments)
+        return self._show_call(call, notes, arguments, rendered=original, is_edited=False)
+
+    def _edited_calls(self, results: float) -> list[Chunk]:
+        """Show what the user made of arguments, as far as it stood behind so many results or less."""
+        edited, self._edited = self._edited, []
+        chunks: list[Chunk] = []
+        for call, notes in edited:
+            behind = notes.get(EDITED_BEHIND)
+            if isinstance(behind, int) and behind > results:
+                self._edited.append((call, notes))
+                continue
+            rendered = _rendered(notes.get(RENDERED_EDITED_ARGUMENTS))
+            chunks += self._show_call(call, notes, notes[EDITED_ARGUMENTS], rendered=rendered, is_edited=True)
         return chunks
+
+    def _show_call(
+        self,
+        call: ToolCallRequest,
+        notes: _Notes,
+        arguments: JsonValue,
+        *,
+        rendered: str | None,
+        is_edited: bool,
+    ) -> list[Chunk]:
+        server = notes.get(TOOL_SERVER)
+        return self._view.tool_call(
+            call.id,
+            call.name,
+            arguments,
+            source=_source(notes.get(TOOL_SOURCE)),
+            server=server if isinstance(server, str) else None,
+            is_edited=is_edited,
+            rendered=rendered,
+        )
+
+    def _result(self, response: ToolCallResponse, event: ConversationEvent) -> list[Chunk]:
+        self._result_count += 1
+        uri = None if self._result_uri is None else self._result_uri(event)
+        decision = shown_decision(self._decisions.get(response.id), event.metadata.get(RESULT_DECISION))
+        return self._view.tool_result(
+            response.id, response.content, is_error=response.is_error, decision=decision, uri=uri
+        )
+
+
+def _source(noted: JsonValue) -> ToolSource:
+    match noted:
+        case "mcp":
+            return "mcp"
+        case "builtin":
+            return "builtin"
+        case _:
+            return "local"
 
 
 def _rendered(stored: JsonValue) -> str | None:

@@ -6,7 +6,7 @@ the client is initialised: pydantic and the driver would double the time to the 
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +14,7 @@ from lsprotocol import types
 
 from jp_lsp import __version__
 from jp_lsp.server.editor_documents import ClientDocuments
+from jp_lsp.server.language_features import CHECKED_SUFFIX, language_features
 from jp_lsp.server.lifecycle import ClosingReason
 from jp_lsp.server.wire import JpLanguageServer
 
@@ -32,8 +33,30 @@ HANDLERS: dict[str, tuple[str, str]] = {
     "jp/interrupt": ("turn", "interrupt"),
     "jp/answer": ("turn", "answer"),
     "jp/turn/list": ("turn", "list_turns"),
-    "jp/conversation/list": ("conversation", "list_conversations"),
+    "jp/conversation/list": ("conversations", "list_conversations"),
+    "jp/conversation/search": ("search", "search"),
     "jp/conversation/render": ("conversation", "render"),
+    "jp/conversation/show": ("conversations", "show"),
+    "jp/conversation/new": ("conversations", "new"),
+    "jp/conversation/use": ("conversations", "use"),
+    "jp/conversation/fork": ("conversations", "fork"),
+    "jp/conversation/title": ("conversations", "title"),
+    "jp/conversation/labels": ("conversations", "labels"),
+    "jp/conversation/pin": ("conversations", "pin"),
+    "jp/conversation/expiry": ("conversations", "expiry"),
+    "jp/conversation/archive": ("conversations", "archive"),
+    "jp/conversation/unarchive": ("conversations", "unarchive"),
+    "jp/conversation/remove": ("conversations", "remove"),
+    "jp/conversation/move": ("conversations", "move"),
+    "jp/conversation/export": ("content", "export"),
+    "jp/conversation/edit": ("content", "edit"),
+    "jp/conversation/compact": ("content", "compact"),
+    "jp/conversation/trash": ("content", "trash"),
+    "jp/conversation/restore": ("content", "restore"),
+    "jp/model/list": ("configuration", "list_models"),
+    "jp/config/get": ("configuration", "get"),
+    "jp/config/explain": ("configuration", "explain"),
+    "jp/config/list": ("configuration", "list_named"),
 }
 """What a client may call: the module of its handler, and the handler."""
 
@@ -63,10 +86,14 @@ def build_server(
         server.protocol.register_command(name.replace("/", "."), _model(name), as_command, text_key=text_key)
     server.protocol.register_method("window/workDoneProgress/cancel", None, client.cancel_progress)
 
+    server.protocol.register_method("workspace/didChangeWatchedFiles", None, client.files_changed)
+
     @server.feature(types.INITIALIZED)
     def warm_up(params: types.InitializedParams) -> None:
         client.warm_up()
 
+    for feature, (module, handler, options) in language_features().items():
+        server.feature(feature, options)(client.language(module, handler))
     server.on_closing = client.close
     return server
 
@@ -84,6 +111,8 @@ class _Client:
         self._make_workplace = make_workplace
         self._jitter = jitter
         self._documents = ClientDocuments(server)
+        self._documents.on_news = self._document_news
+        self._checks: set[asyncio.Task[None]] = set()
         self._session: Session | None = None
         self._serving: asyncio.Task[None] | None = None
         self._warming: asyncio.Future[None] | None = None
@@ -97,6 +126,38 @@ class _Client:
 
         return call
 
+    def language(self, module: str, name: str) -> Callable[[Any], Awaitable[object]]:
+        """Give the handler of a feature that concerns texts; what it needs is imported beside the event loop."""
+
+        async def call(params: Any) -> object:  # pygls would take `object` for a wish for the server
+            await self._warmed_up()
+            handle = getattr(import_module(f"jp_lsp.server.handlers.{module}"), name)
+            return await handle(self._open_session(), params)
+
+        return call
+
+    def _document_news(self, uri: str, is_saved: bool) -> None:
+        """Have a document checked that may be one of our files."""
+        if uri.endswith(CHECKED_SUFFIX):
+            task = asyncio.get_running_loop().create_task(self._check(uri, is_saved=is_saved))
+            self._checks.add(task)
+            task.add_done_callback(self._checks.discard)
+
+    async def _check(self, uri: str, *, is_saved: bool) -> None:
+        try:
+            await self._warmed_up()
+            from jp_lsp.server.handlers.language import check
+
+            await check(self._open_session(), uri, is_saved=is_saved)
+        except Exception:
+            _log.exception("%s could not be checked", uri)
+
+    async def _warmed_up(self) -> None:
+        if self._warming is None:
+            self.warm_up()
+        if self._warming is not None:
+            await asyncio.shield(self._warming)
+
     def warm_up(self) -> None:
         """Import what the first query needs, beside the event loop."""
         self._warming = asyncio.get_running_loop().run_in_executor(None, _import_handlers)
@@ -107,8 +168,15 @@ class _Client:
         if self._session is not None and isinstance(token, int | str):
             self.handler("turn", "cancel_progress")(token)
 
+    def files_changed(self, params: object) -> None:
+        """Files of conversations that the client watches for us changed; which ones, the watch sees itself."""
+        if self._session is not None:
+            self._session.watch.nudge()
+
     async def close(self, reason: ClosingReason) -> None:
         """End what runs, with its content stored."""
+        for check in self._checks:
+            check.cancel()
         if self._session is not None and self._serving is not None:
             await self._session.close(is_client_gone=reason.is_client_gone)
             await self._serving
@@ -125,7 +193,7 @@ class _Client:
 
 
 def _import_handlers() -> None:
-    for module, _ in HANDLERS.values():
+    for module in ("language", "conversation_document", *(module for module, _ in HANDLERS.values())):
         import_module(f"jp_lsp.server.handlers.{module}")
 
 

@@ -66,22 +66,28 @@ class ClientDocuments:
         self._server = server
         self._change_seconds = change_seconds
         self._followed: dict[str, _Followed] = {}
+        self.on_news: Callable[[str, bool], None] | None = None
+        """Told of each document that was opened, changed, saved or closed, and whether it was saved."""
 
         @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
         def opened(params: types.DidOpenTextDocumentParams) -> None:
             self._opened(params.text_document.uri)
+            self._tell(params.text_document.uri)
 
         @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
         def changed(params: types.DidChangeTextDocumentParams) -> None:
             self._changed(params.text_document.uri, params.content_changes)
+            self._tell(params.text_document.uri)
 
         @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
         def saved(params: types.DidSaveTextDocumentParams) -> None:
             self._saved(params.text_document.uri)
+            self._tell(params.text_document.uri, is_saved=True)
 
         @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
         def closed(params: types.DidCloseTextDocumentParams) -> None:
             self._followed.pop(unquote(params.text_document.uri), None)
+            self._tell(params.text_document.uri)
 
         del opened, changed, saved, closed  # the server has them
 
@@ -133,6 +139,10 @@ class ClientDocuments:
         return EditOutcome("applied")
 
     # Following the documents.
+
+    def _tell(self, uri: str, *, is_saved: bool = False) -> None:
+        if self.on_news is not None:
+            self.on_news(uri, is_saved)
 
     @property
     def _documents(self) -> Mapping[str, TextDocument]:

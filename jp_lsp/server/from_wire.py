@@ -4,10 +4,9 @@ The models in `jp_lsp.protocol` have checked the shape already (`reading.read`).
 within strings, durations, and whether an answer is one that was asked for.
 """
 
-import json
 import re
-from collections.abc import Mapping
-from typing import NoReturn, assert_never, cast
+from collections.abc import Mapping, Sequence
+from typing import assert_never
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
@@ -20,6 +19,7 @@ from jp_lsp.protocol.turn import Fork as WireFork
 from jp_lsp.server.message_request import UnknownAnswer
 from jp_lsp.tools.decision import Decision
 from jp_lsp.tools.definition import NamedTool, ToolChoice
+from jp_lsp.tools.schema_notation import SchemaTextError, read_schema_text
 from jp_lsp.tools.switches import ToolSwitch
 from jp_lsp.turn.inputs import Answered, Dismissed, Pressed
 from jp_lsp.turn.query import ConversationSelector, Fork, Query
@@ -49,6 +49,10 @@ def query(params: QueryParams) -> Query:
     uris = list(params.attachments)
     for piece in params.content:
         _add_content(piece, texts, uris)
+    quote = params.quote or ""
+    if quote.strip() and any(text.strip() for text in texts):
+        texts.append(quote)
+        quote = ""
     return Query(
         text="\n\n".join(texts),
         conversation=None if params.conversation is None else _selector(params.conversation),
@@ -60,12 +64,14 @@ def query(params: QueryParams) -> Query:
         tool_switches=tuple(ToolSwitch(each.enable, each.name) for each in params.tools),
         tool_choice=_tool_choice(params.tool_choice),
         schema=None if params.json_schema is None else _schema(params.json_schema),
+        is_template=params.template,
         title=params.title,
         persist=params.persist,
         interactive=params.interactive,
         explain=params.explain,
-        expires_after=None if params.expires is None else _duration(params.expires),
+        expires_after=None if params.expires is None else duration(params.expires, "jp/query"),
         queue=params.queue,
+        quote=quote,
     )
 
 
@@ -146,10 +152,10 @@ def _selector(text: str) -> ConversationSelector:
         case "new" | "last":
             return text
         case _:
-            return _conversation(text)
+            return conversation_id(text)
 
 
-def _conversation(text: str) -> ConversationId:
+def conversation_id(text: str) -> ConversationId:
     """Take the long form of an id, which names its workspace, for the short one (conversation format 2.1)."""
     return ConversationId("-".join(text.split("-")[:2]))
 
@@ -157,7 +163,7 @@ def _conversation(text: str) -> ConversationId:
 def _fork(fork: WireFork) -> Fork:
     if fork.source == "last":
         return Fork("last", fork.keep_turns)
-    return Fork(_conversation(fork.source), fork.keep_turns)
+    return Fork(conversation_id(fork.source), fork.keep_turns)
 
 
 def _tool_choice(choice: str | WireNamedTool | None) -> ToolChoice | None:
@@ -172,22 +178,26 @@ def _tool_choice(choice: str | WireNamedTool | None) -> ToolChoice | None:
 
 def _schema(text: str) -> JsonObject:
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as problem:
-        raise InvalidParams(f"jp/query: `schema` must be a JSON schema as JSON text: {problem}") from None
-    if not isinstance(value, dict):
-        raise InvalidParams("jp/query: `schema` must be a JSON object as JSON text")
-    return cast("JsonObject", value)
+        return read_schema_text(text)
+    except SchemaTextError as problem:
+        raise InvalidParams(f"jp/query: `schema` cannot be read: {problem}") from None
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+def wanted_labels(labels: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
+    """Read labels that must be there: `key`, or `key=value` where the value matters too."""
+    parted = [label.partition("=") for label in labels]
+    return tuple((key, value if equals else None) for key, equals, value in parted)
 
 
-def _duration(text: str) -> float:
+def duration(text: str, method: str) -> float:
+    """Read `expires` of a method, in seconds.
+
+    Raises:
+        InvalidParams: it is no duration, or too long.
+    """
     if _DURATION.fullmatch(text.strip()) is None:
-        raise InvalidParams(f"jp/query: `expires` must be a duration such as '2h 30m', not {text[:60]!r}")
+        raise InvalidParams(f"{method}: `expires` must be a duration such as '2h 30m', not {text[:60]!r}")
     seconds = sum(int(amount) * _SECONDS_OF_UNIT[unit] for amount, unit in _AMOUNT.findall(text))
     if seconds > _LONGEST_DURATION:
-        raise InvalidParams("jp/query: `expires` must be at most 5200 weeks, which is about 100 years")
+        raise InvalidParams(f"{method}: `expires` must be at most 5200 weeks, which is about 100 years")
     return seconds

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.ports.frontend import TextPlace
 from jp_lsp.render.chunk import Chunk, PromptClosed, Structured
 from jp_lsp.render.options import DisplayOptions, Labels
 from jp_lsp.server.chunk_queue import ChunkQueue, Way
@@ -96,6 +97,11 @@ class Outbox:
         """Whether the client has not shown that it cannot."""
         return self._session.prompts.can_prompt
 
+    @property
+    def text_place(self) -> TextPlace | None:
+        """Where the user can write a text."""
+        return self._session.prompts.text_place
+
     def configure(
         self,
         display: DisplayOptions,
@@ -147,8 +153,7 @@ class Outbox:
     async def unsent(self) -> str | None:
         """Give what the user had begun to write, once the closed questions are gone."""
         await self._session.prompts.wait_until_gone(self._asked)
-        texts, self._unsent = self._unsent, []
-        return "\n\n".join(texts) or None
+        return "\n\n".join(self._unsent) or None
 
     # Chunks.
 

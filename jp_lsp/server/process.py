@@ -5,6 +5,7 @@ who has waited long enough, ends the process at once; so does SIGQUIT.
 """
 
 import asyncio
+import importlib
 import logging
 import os
 import signal
@@ -29,8 +30,22 @@ def run_and_leave(main: Coroutine[Any, Any, int]) -> NoReturn:
     async def run() -> NoReturn:
         leave(await main)
 
+    _name_the_loop()
     asyncio.run(run())
     raise AssertionError("the process has left before")
+
+
+def _name_the_loop() -> None:
+    """Say which loop this thread runs, also in callbacks that belong to no task, such as those that read.
+
+    anyio asks the package sniffio for that where it is installed, as it is with the SDKs of some vendors, and
+    sniffio knows only tasks by itself.
+    """
+    try:
+        sniffio = importlib.import_module("sniffio")
+    except ImportError:
+        return
+    sniffio.thread_local.name = "asyncio"
 
 
 def leave(code: int) -> NoReturn:

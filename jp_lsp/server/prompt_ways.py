@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
 from jp_lsp.config.server_settings import TextTransport
+from jp_lsp.ports.frontend import TextPlace
 from jp_lsp.server.to_wire import shown_as
-from jp_lsp.tools.decision import Decision, DecisionKind
+from jp_lsp.tools.decision import Decision, DecisionId, DecisionKind
 
 Way = Literal["prompt", "message", "client", "document", "none"]
 """`jp/prompt`; a message request; the client asks by itself; a document and a message request; not at all."""
@@ -42,6 +43,14 @@ class PromptWays:
                 return "message" if decision.choices else "none"
             case _:
                 assert_never(decision.kind)
+
+    @property
+    def text_place(self) -> TextPlace | None:
+        """Where a longer text can be written."""
+        way = self.way_of(Decision(DecisionId(""), "text", "", composing="editor_only"))
+        if way == "document" or (way == "prompt" and "edit" in self.kinds):
+            return "document"
+        return None if self._way_of_text("text") == "none" else "line"
 
     def as_prompt(self, decision: Decision) -> Decision:
         """Give the question as `jp/prompt` shows it: a text that is to be composed gets the editor's own document."""

@@ -17,6 +17,7 @@ import anyio
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.ports.frontend import TextPlace
 from jp_lsp.protocol.prompt import AnswerParams
 from jp_lsp.server import from_wire, to_wire
 from jp_lsp.server.message_request import MessageRequest, OtherLevel, UnknownAnswer, message_requests
@@ -113,6 +114,11 @@ class PromptBroker:
     def open_decisions(self) -> tuple[Decision, ...]:
         """Everything that waits for an answer, in the order of the questions."""
         return tuple(entry.decision for entry in self._open.values())
+
+    @property
+    def text_place(self) -> TextPlace | None:
+        """Where the user can write a text."""
+        return self._ways.text_place if self.can_prompt else None
 
     def ask(self, decision: Decision, asker: Asker) -> None:
         """Queue a question. What the client cannot give is not offered."""

@@ -5,6 +5,7 @@ Made when the first `jp/` message needs it, so that the start of the server does
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -13,16 +14,21 @@ from anyio.abc import TaskGroup
 
 from jp_lsp.config.server_settings import PromptSettings
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.driver.caretaker import Caretaker
 from jp_lsp.driver.host import QueryHost
+from jp_lsp.driver.watching import ConversationWatch
 from jp_lsp.ports.editor import EditorDocuments
 from jp_lsp.ports.news import ConversationChange
+from jp_lsp.ports.refusal import Refusal
 from jp_lsp.protocol.capability import ClientCapabilities
 from jp_lsp.server import from_wire
 from jp_lsp.server.client_news import ClientNews
+from jp_lsp.server.configuration_files import ConfigurationFiles
 from jp_lsp.server.prompt_ways import PromptWays
 from jp_lsp.server.prompts import PromptBroker
 from jp_lsp.server.text_documents import DocumentHost
 from jp_lsp.server.text_file import name_in
+from jp_lsp.server.watched_files import can_watch, watch_conversations
 from jp_lsp.server.wire import JpProtocol
 from jp_lsp.server.workplace import ClientPlace, Workplace
 
@@ -57,8 +63,19 @@ class Session:
         self.has_show_document = _members(window.get("showDocument")).get("support") is True
         self.is_plain = "jp" not in _members(capabilities.get("experimental"))
         self.workplace = make_workplace(client_place(sent, documents))
-        self.news = ClientNews(protocol, is_plain=self.is_plain)
+        self.news = self.watch = ConversationWatch(
+            self.workplace.upkeep,
+            lambda: self.host.busy(),
+            self.workplace.clock,
+            ClientNews(protocol, is_plain=self.is_plain),
+        )
         self.host = QueryHost(self.workplace.surroundings, jitter, self.news)
+        self.caretaker = Caretaker(
+            self.host, self.workplace.surroundings, self.workplace.upkeep, self.workplace.clock, self.news
+        )
+        self.configuration_files = ConfigurationFiles(
+            protocol, self.workplace.configuration, self.workplace.models, self.host.background
+        )
         settings = self.workplace.prompt_settings
         texts = DocumentHost(
             protocol.send_request_raw, self.workplace.scratch, self._synchronised, settings.save_commits
@@ -76,6 +93,8 @@ class Session:
             self._tasks = tasks
             self.host.background.spawn("checking the workspace", self._check)
             self.host.background.spawn("tidying the workspace", self._tidy)
+            if not self.is_plain:
+                tasks.start_soon(self._run, self._watch)
             await self.host.serve()
             tasks.cancel_scope.cancel()
 
@@ -103,6 +122,16 @@ class Session:
         for conversation in await self.workplace.tidy():
             self.news.conversation_changed(ConversationChange(conversation, "removed"))
 
+    async def _watch(self) -> None:
+        """Tell of what others do to conversations; a client that knows only standard LSP has no word for it."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.watch.run)
+            capabilities = _members(self.protocol.raw_initialize.get("capabilities"))
+            with suppress(Refusal):
+                places = self.workplace.upkeep().places() if can_watch(capabilities) else ()
+                if places and await watch_conversations(self.protocol, capabilities, places):
+                    self.watch.rely_on_nudges()
+
     def _synchronised(self, name: str) -> str | None:
         """Give the text of an open document by the name of its file."""
         documents = self.protocol.workspace.text_documents
@@ -116,7 +145,7 @@ class Session:
         try:
             await task()
         except Exception:
-            _log.exception("a question to the client broke")
+            _log.exception("a task of the client broke")
 
 
 def client_place(initialize: JsonObject, documents: EditorDocuments) -> ClientPlace:

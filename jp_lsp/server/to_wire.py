@@ -13,7 +13,6 @@ from typing import assert_never
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.news import ConversationChange
 from jp_lsp.render.text import clean, clean_line
 from jp_lsp.server.explanation_to_wire import explanation_to_wire
@@ -156,17 +155,6 @@ def turn_list(active: Iterable[ActiveTurn], unfinished: Iterable[UnfinishedTurn]
             }
             for turn in unfinished
         ],
-    }
-
-
-def conversation_summary(
-    conversation: ConversationId, *, title: str | None, last_activated_at: Timestamp
-) -> JsonObject:
-    """Give one line of the result of `jp/conversation/list`."""
-    return {
-        "conversation": conversation,
-        **_present(title=None if title is None else clean_line(title)),
-        "lastActivatedAt": last_activated_at.rfc3339(),
     }
 
 

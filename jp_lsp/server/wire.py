@@ -27,7 +27,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.server.features import (
     announced_commands,
     call_feature,
@@ -102,6 +102,13 @@ class JpProtocol(LanguageServerProtocol):
     def raw_initialize(self) -> JsonObject:
         """The parameters of `initialize` as the JSON that was sent."""
         return self._raw_initialize
+
+    def capability(self, *names: str) -> JsonValue:
+        """Look up what the client said that it can do, such as `textDocument`, `hover`; `None` for nothing said."""
+        here: JsonValue = self._raw_initialize.get("capabilities")
+        for name in names:
+            here = (as_object(here) or {}).get(name)
+        return here
 
     @property
     def out(self) -> Writer | None:

@@ -5,24 +5,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from jp_lsp.config.server_settings import InterruptSettings, PromptSettings, ShutdownSettings
+from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.stream import ConversationStream
-from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.driver.prepare import Surroundings
+from jp_lsp.driver.model_catalogue import ModelCatalogue
+from jp_lsp.driver.preparation import Surroundings
+from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.editor import EditorDocuments
 from jp_lsp.ports.settings import QuerySettings
+from jp_lsp.ports.upkeep import Upkeep
 from jp_lsp.turn.listing import UnfinishedTurn
 from jp_lsp.turn.outcome import Notice
-
-
-@dataclass(frozen=True, slots=True)
-class ListedConversation:
-    """A conversation as a list shows it."""
-
-    id: ConversationId
-    title: str | None
-    last_activated_at: Timestamp | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +99,25 @@ class Workplace(Protocol):
         """Remove the conversations that have expired and are not in use, and give them; makes no workspace."""
         ...
 
-    async def conversations(self) -> Sequence[ListedConversation]:
-        """List the conversations, last activated first."""
+    @property
+    def clock(self) -> Clock:
+        """Real time."""
+        ...
+
+    def upkeep(self) -> Upkeep:
+        """Give the shelf of conversations; one of a folder that is no workspace yet is empty.
+
+        Raises:
+            Refusal: there is no folder.
+        """
+        ...
+
+    def configuration(self) -> WorkspaceSettings:
+        """Give the settings of the workspace, or of the user where there is none; makes no workspace."""
+        ...
+
+    def models(self) -> ModelCatalogue:
+        """Give what models there are to choose from."""
         ...
 
     async def read(self, conversation: ConversationId) -> StoredConversation:

@@ -5,16 +5,23 @@ imported for the others.
 """
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from jp_lsp.terminal.lookup_arguments import (
+    add_config_arguments,
+    add_conversation_arguments,
+    add_model_arguments,
+)
 from jp_lsp.terminal.query_options import QueryOptions
 
 COMMANDS: Mapping[str, str] = {
     "serve": "run the language server; this is what happens without a command",
     "query": "ask something, here in the terminal",
+    "conversations": "list the conversations of this workspace",
+    "models": "list the models that can be asked",
+    "config": "say what a setting is, and where its value comes from",
     "init": "make this folder a workspace",
     "doctor": "say what is set up, which model would answer, and what is missing",
     "local": "install or remove the small built-in model",
@@ -59,6 +66,7 @@ def query_options(arguments: argparse.Namespace) -> QueryOptions:
         attachments=tuple(arguments.attach),
         tools=tuple(switch for switches in arguments.tools for switch in switches),
         schema=arguments.schema,
+        is_template=arguments.template,
         persist=arguments.persist,
         is_explained=arguments.explain,
         is_json=arguments.json,
@@ -97,24 +105,24 @@ def read_tools_off(text: str) -> list[tuple[bool, str | None]]:
 
 
 def read_schema(text: str) -> str:
-    """Read a schema, or the file that it is in; the server looks at what it says.
+    """Read a schema, or the file that it is in; the server makes of it what it says.
 
     Raises:
-        argparse.ArgumentTypeError: the file cannot be read, or there is no JSON object.
+        argparse.ArgumentTypeError: the file cannot be read, or holds no schema.
     """
-    where = "this"
+    from jp_lsp.tools.schema_notation import SchemaTextError, read_schema_text  # here: few queries need it
+
+    where = ""
     if text.startswith("@"):
-        where = text[1:]
+        where = f"{text[1:]}, "
         try:
-            text = Path(where).read_text(encoding="utf-8")
+            text = Path(text[1:]).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            raise argparse.ArgumentTypeError(f"{where} cannot be read: {error}") from None
+            raise argparse.ArgumentTypeError(f"{text[1:]} cannot be read: {error}") from None
     try:
-        is_object = isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError) as error:
-        raise argparse.ArgumentTypeError(f"{where} is not valid JSON: {error}") from None
-    if not is_object:
-        raise argparse.ArgumentTypeError(f"{where} is not a JSON object, which a schema must be")
+        read_schema_text(text)
+    except SchemaTextError as problem:
+        raise argparse.ArgumentTypeError(f"{where}{problem}") from None
     return text
 
 
@@ -226,7 +234,13 @@ def _describe_query(parser: argparse.ArgumentParser) -> None:
         "--schema",
         type=read_schema,
         metavar="SCHEMA",
-        help="answer with a JSON value that fits this JSON schema; @FILE reads it from a file",
+        help='answer with a JSON value of these fields, such as \'title, ?tags [str], size "s"|"m": shirt size\', '
+        "or that fits this JSON schema, which begins with {; @FILE reads either from a file",
+    )
+    parser.add_argument(
+        "--template",
+        action="store_true",
+        help="fill in {{ NAME }} in the question, as in Jinja2, with the settings template.values.NAME",
     )
     parser.add_argument(
         "--no-persist", dest="persist", action="store_false", help="keep neither the query nor its answer"
@@ -286,6 +300,9 @@ def _describe_export(parser: argparse.ArgumentParser) -> None:
 _DESCRIBE: Mapping[str, Callable[[argparse.ArgumentParser], None]] = {
     "serve": _describe_serve,
     "query": _describe_query,
+    "conversations": add_conversation_arguments,
+    "models": add_model_arguments,
+    "config": add_config_arguments,
     "init": _describe_init,
     "doctor": _describe_doctor,
     "local": _describe_local,

@@ -21,6 +21,15 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """Append a title that leads to a URI; where nothing can be followed, both are written."""
+
+    title: str
+    uri: str
+    kind: Kind = "answer"
+
+
+@dataclass(frozen=True, slots=True)
 class Say:
     """Tell the user something beside the transcript, in lines of its own."""
 
@@ -45,4 +54,4 @@ class EndLine:
     """Let what was written so far end with a line."""
 
 
-Operation: TypeAlias = Write | Say | ShowStatus | HideStatus | EndLine
+Operation: TypeAlias = Write | Link | Say | ShowStatus | HideStatus | EndLine

@@ -8,11 +8,22 @@ because nobody knows how wide an emoji is, nothing is drawn below an unfinished 
 Pure: operations in, pieces of output out. Nothing here knows a file descriptor.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
-from jp_lsp.terminal.operations import EndLine, HideStatus, Kind, Level, Operation, Say, ShowStatus, Write
+from jp_lsp.terminal.operations import (
+    EndLine,
+    HideStatus,
+    Kind,
+    Level,
+    Link,
+    Operation,
+    Say,
+    ShowStatus,
+    Write,
+)
 from jp_lsp.terminal.width import advance, fit, row_count
 from jp_lsp.terminal.words import plain
 
@@ -22,6 +33,10 @@ Stream = Literal["answer", "aside", "screen"]
 _CLEAR_LINE = "\r\x1b[K"
 _CLEAR_BELOW = "\r\x1b[J"
 _UP = "\x1b[A"
+_LINK, _LINK_END = "\x1b]8;;", "\x1b\\"
+_URI = re.compile(r"[!-~]{1,2000}")
+"""What terminals take for a link: characters that are printed, and not too many of them."""
+
 _STYLES: dict[str, str] = {"dim": "2", "bold": "1", "warning": "33", "error": "31"}
 _STYLE_OF_KIND: dict[Kind, str | None] = {"answer": None, "thought": "dim", "tool": "dim"}
 _STYLE_OF_LEVEL: dict[Level, str] = {"info": "dim", "warning": "warning", "error": "error"}
@@ -86,6 +101,8 @@ class Painter:
         match operation:
             case Write(text, kind):
                 self._write(plain(text), kind)
+            case Link(title, uri, kind):
+                self._link(plain(title), plain(uri), kind)
             case Say(text, level):
                 self._say(plain(text), level)
             case ShowStatus(text):
@@ -175,6 +192,19 @@ class Painter:
             text = text.removeprefix("\n")
         self._emit(stream, self._styled(text, _STYLE_OF_KIND[kind]))
         self._column = advance(self._column, text, self.columns)
+
+    def _link(self, title: str, uri: str, kind: Kind) -> None:
+        """Write a title that the terminal itself links, which takes a sequence of OSC 8 around it."""
+        can_link = self.look.is_answer_on_screen and self.look.can_erase and _URI.fullmatch(uri) is not None
+        if not can_link:
+            self._write(f"[{title}]({uri})", kind)
+            return
+        self._clear_below()
+        self._is_line_broken = False
+        self._emit(
+            "answer", f"{_LINK}{uri}{_LINK_END}{self._styled(title, _STYLE_OF_KIND[kind])}{_LINK}{_LINK_END}"
+        )
+        self._column = advance(self._column, title, self.columns)
 
     def _end_line(self) -> None:
         self._clear_below()

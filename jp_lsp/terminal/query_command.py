@@ -134,7 +134,8 @@ class _Command:
             prompt = PromptParams(decision_id="query", kind="text", message="What do you want to ask?")
             answer = await questions.ask_locally(prompt)
             text = "" if answer is None else answer.text or ""
-        return self._options.params(text)
+        params = self._options.params(text)
+        return params if text else {**params, "interactive": False}  # nobody is asked twice for a text
 
     def _last_words(self, ending: Ending) -> list[Operation]:
         words: list[Operation] = [*ending.says]

@@ -20,6 +20,7 @@ class QueryOptions:
         attachments: what to show the model: paths, URLs, ids of conversations.
         tools: tools to switch on or off, in their order; no name means all that need not be named.
         schema: the JSON text of the schema that the answer must fit, if it is to be a value.
+        is_template: the question is filled in with values of the settings.
         persist: keep the query and its answer.
         is_explained: say what would be sent, and send nothing.
         is_json: print chunks instead of text.
@@ -34,6 +35,7 @@ class QueryOptions:
     attachments: tuple[str, ...] = ()
     tools: tuple[tuple[bool, str | None], ...] = ()
     schema: str | None = None
+    is_template: bool = False
     persist: bool = True
     is_explained: bool = False
     is_json: bool = False
@@ -54,6 +56,8 @@ class QueryOptions:
             params["tools"] = [_switch(is_on, name) for is_on, name in self.tools]
         if self.schema is not None:
             params["schema"] = self.schema
+        if self.is_template:
+            params["template"] = True
         if not self.persist:
             params["persist"] = False
         if self.is_explained:

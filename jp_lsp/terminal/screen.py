@@ -37,7 +37,17 @@ from jp_lsp.protocol.chunk import (
     TurnBeginChunk,
     TurnEndChunk,
 )
-from jp_lsp.terminal.operations import EndLine, HideStatus, Kind, Level, Operation, Say, ShowStatus, Write
+from jp_lsp.terminal.operations import (
+    EndLine,
+    HideStatus,
+    Kind,
+    Level,
+    Link,
+    Operation,
+    Say,
+    ShowStatus,
+    Write,
+)
 from jp_lsp.terminal.query_options import Thoughts
 from jp_lsp.terminal.status import Slot, SlotChunk, StatusStyle, status_line
 from jp_lsp.terminal.words import plain
@@ -50,6 +60,7 @@ _QUIET_WITHOUT_STATE = 2.0
 
 _LEADING_BREAK = re.compile(r"\n*")
 _RULE_BREAK = re.compile(r"\n+---\n\n|\n*")
+_TITLED = re.compile(r"\[([^\[\]\n]*)\]\(([^()\s]*)\)\Z")
 _BREAK = "\n\n"
 _RETRACTED = {
     "abort": "The text above was discarded.",
@@ -245,7 +256,8 @@ class Screen:
         if not self.show.is_terminal:
             self._hidden_before = "other"
             return []
-        return self._shown(chunk.md, "tool", chunk.seq, now)
+        shown = self._shown(chunk.md, "tool", chunk.seq, now)
+        return _with_link(shown, chunk.uri) if isinstance(chunk, ToolResultChunk) else shown
 
     def _shown(self, md: str, kind: Kind, seq: int, now: float) -> list[Operation]:
         """Write a piece; what separates it from something that was not shown is replaced by a plain break."""
@@ -307,6 +319,16 @@ class Screen:
             self._slots.pop(name, None)
         else:
             self._slots[name] = Slot(chunk, now)
+
+
+def _with_link(shown: list[Operation], uri: str | None) -> list[Operation]:
+    """Let a titled link to the whole result, at the end of what is shown of it, be one."""
+    match shown:
+        case [Write(text, kind)] if uri is not None and (link := _TITLED.search(text)) and link[2] == uri:
+            before = [Write(text[: link.start()], kind)] if link.start() else []
+            return [*before, Link(link[1], uri, kind)]
+        case _:
+            return shown
 
 
 def notice_line(level: Level, text: str) -> str:

@@ -120,11 +120,6 @@ class Remember:
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
-class WaitForInput:
-    """Nobody can answer now: end the turn as it is, to be resumed (policy `defer`)."""
-
-
 ToolAction: TypeAlias = (
     StoreEvents
     | AmendCall
@@ -138,5 +133,4 @@ ToolAction: TypeAlias = (
     | ShowRawArguments
     | ShowResult
     | Remember
-    | WaitForInput
 )

@@ -17,7 +17,7 @@ class CallPhase(Enum):
     PENDING = "pending"
     """Known, and waiting for its moment."""
     AWAITING_RUN_MODE = "awaiting_run_mode"
-    """The user is asked whether it may run."""
+    """The user is asked whether it may run, or would be if anybody were there."""
     RUNNING = "running"
     """A pass is under way."""
     AWAITING_TOOL_INPUT = "awaiting_tool_input"
@@ -35,15 +35,6 @@ class CallPhase(Enum):
     def is_over(self) -> bool:
         """Whether the call has its response."""
         return self in {CallPhase.COMPLETED, CallPhase.CANCELLED}
-
-    @property
-    def is_prompting(self) -> bool:
-        """Whether the user is asked something about it."""
-        return self in {
-            CallPhase.AWAITING_RUN_MODE,
-            CallPhase.AWAITING_TOOL_INPUT,
-            CallPhase.AWAITING_RESULT_MODE,
-        }
 
 
 # What an open question of a call is about: its answer is read accordingly.
@@ -149,18 +140,19 @@ class Call:
     spec: ToolSpec | None
     arguments: JsonObject
     phase: CallPhase = CallPhase.PENDING
+    decision: str | None = None
     is_approved: bool = False
     is_edited: bool = False
     is_shown: bool = False
     is_formatting: bool = False
     is_restarting: bool = False
+    is_deferred: bool = False
     may_have_run: bool = False
     answers: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     pass_number: int = 0
     question: ToolQuestion | None = None
     inquiry: InquiryId | None = None
     outcome: Succeeded | Failed | None = None
-    result_decision: str | None = None
 
     @property
     def id(self) -> CallId:

@@ -7,12 +7,10 @@ are those of the query pipeline specification.
 
 from collections.abc import Callable
 
-from jp_lsp.conversation.event import (
-    ConversationEvent,
-    ToolCallRequest,
-)
+from jp_lsp.conversation.call_metadata import TOOL_SERVER, TOOL_SOURCE
+from jp_lsp.conversation.event import ConversationEvent, ToolCallRequest
 from jp_lsp.conversation.ids import CallId
-from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.tools import actions, responses
 from jp_lsp.tools.actions import ToolAction
@@ -22,7 +20,7 @@ from jp_lsp.tools.call import Call, CallPhase, Topic
 from jp_lsp.tools.decision import DecisionId
 from jp_lsp.tools.outcome import Failed, ToolOutcome
 from jp_lsp.tools.questions import fits
-from jp_lsp.tools.spec import ToolSpec
+from jp_lsp.tools.spec import BuiltinSource, McpSource, ToolSpec
 
 
 class ToolCoordinator(CallAnswers):
@@ -47,26 +45,9 @@ class ToolCoordinator(CallAnswers):
             may_have_run: it comes from a turn that was cut off, so the user is asked whatever the run mode.
         """
         assert isinstance(event.kind, ToolCallRequest)
-        call = Call(event, event.kind, spec, event.kind.arguments)
+        call = Call(event, event.kind, spec, event.kind.arguments, may_have_run=may_have_run)
         self.calls.append(call)
-        with_problem = event.metadata.get("arguments_error")
-        if isinstance(with_problem, str):
-            return self._step(
-                at, lambda: self._respond(call, Failed(responses.bad_json(with_problem)), "policy")
-            )
-        if spec is None:
-            return self._step(
-                at, lambda: self._respond(call, Failed(responses.unavailable(call.name)), "unavailable")
-            )
-        if refusal is not None:
-            return self._step(at, lambda: self._respond(call, Failed(refusal), "policy"))
-        prepared = prepare_arguments(spec, call.arguments)
-        if prepared.error is not None:
-            problem = prepared.error
-            return self._step(at, lambda: self._respond(call, Failed(problem), "policy"))
-        call.arguments = prepared.arguments
-        call.may_have_run = may_have_run
-        return self._step(at, lambda: self._admit(call))
+        return self._step(at, lambda: self._take(call, refusal))
 
     def begin(self, at: Timestamp) -> list[ToolAction]:
         """The response is complete: what is approved may start."""
@@ -174,7 +155,8 @@ class ToolCoordinator(CallAnswers):
         def leave() -> None:
             self._may_start = False
             for call in self._unfinished():
-                if call.phase is CallPhase.RUNNING or call.phase is CallPhase.AWAITING_RESULT_MODE:
+                has_run = call.phase in {CallPhase.RUNNING, CallPhase.AWAITING_RESULT_MODE}
+                if has_run and not call.is_deferred:
                     self._cancel(call, None)
                 else:
                     self._close_question_of(call)
@@ -204,6 +186,23 @@ class ToolCoordinator(CallAnswers):
                     self._out.append(actions.CancelPass(call.id))
 
         return self._step(at, again)
+
+    def _take(self, call: Call, refusal: str | None) -> None:
+        """Refuse what cannot run, and decide about all else."""
+        if notes := _notes_of_source(call.spec):
+            self._out.append(actions.AmendCall(call.id, notes))
+        bad_json = call.event.metadata.get("arguments_error")
+        if isinstance(bad_json, str):
+            self._respond(call, Failed(responses.bad_json(bad_json)), "policy")
+        elif call.spec is None:
+            self._respond(call, Failed(responses.unavailable(call.name)), "unavailable")
+        elif refusal is not None:
+            self._respond(call, Failed(refusal), "policy")
+        elif (prepared := prepare_arguments(call.spec, call.arguments)).error is not None:
+            self._respond(call, Failed(prepared.error), "policy")
+        else:
+            call.arguments = prepared.arguments
+            self._admit(call)
 
     def _step(self, at: Timestamp, work: Callable[[], None]) -> list[ToolAction]:
         self._at = at
@@ -249,3 +248,14 @@ class ToolCoordinator(CallAnswers):
                 work(call)
 
         return self._on(call_id, at, current)
+
+
+def _notes_of_source(spec: ToolSpec | None) -> JsonObject:
+    """Say where a tool comes from, for whoever shows the call again when the tool may be gone."""
+    match spec and spec.source:
+        case McpSource(server=server):
+            return {TOOL_SOURCE: "mcp", TOOL_SERVER: server}
+        case BuiltinSource():
+            return {TOOL_SOURCE: "builtin"}
+        case _:
+            return {}

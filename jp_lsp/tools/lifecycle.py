@@ -8,10 +8,14 @@ from typing import Literal, assert_never, cast
 
 from jp_lsp.conversation import base64_text
 from jp_lsp.conversation.call_metadata import (
+    DECISION,
     EDITED_ARGUMENTS,
+    EDITED_BEHIND,
     PREPARED_ARGUMENTS,
     RENDERED_ARGUMENTS,
     RENDERED_EDITED_ARGUMENTS,
+    RESULT_DECISION,
+    shown_decision,
 )
 from jp_lsp.conversation.event import (
     Answered,
@@ -97,9 +101,9 @@ class CallLifecycle:
         return all(call.phase.is_over for call in self.calls)
 
     @property
-    def is_prompting(self) -> bool:
-        """Whether the user is asked something about a call."""
-        return any(call.phase.is_prompting for call in self.calls)
+    def is_deferred(self) -> bool:
+        """Whether calls wait for somebody who is not there, and nothing else is under way."""
+        return not self.is_done and all(call.phase.is_over or call.is_deferred for call in self.calls)
 
     @property
     def running(self) -> tuple[Call, ...]:
@@ -152,7 +156,7 @@ class CallLifecycle:
             case "auto":
                 self._approve(call, "policy")
             case "defer":
-                self._out.append(actions.WaitForInput())
+                self._defer(call, CallPhase.AWAITING_RUN_MODE)
             case "deny" | "defaults":
                 self._respond(call, Failed(responses.NEEDS_APPROVAL), "policy")
             case _:
@@ -188,6 +192,10 @@ class CallLifecycle:
 
     def _show(self, call: Call, rendered: str | None = None) -> None:
         call.is_shown = True
+        # Before the tools begin, results are held back.
+        results = sum(each.phase.is_over for each in self.calls) if self.has_begun else 0
+        if call.is_edited and results:
+            self._out.append(actions.AmendCall(call.id, {EDITED_BEHIND: results}))
         self._out.append(
             actions.ShowCall(call.id, call.spec, call.name, call.arguments, call.is_edited, rendered)
         )
@@ -195,7 +203,8 @@ class CallLifecycle:
     def _approve(self, call: Call, decision: str) -> None:
         call.is_approved = True
         call.phase = CallPhase.PENDING
-        metadata: dict[str, JsonValue] = {"decision": decision}
+        call.decision = decision
+        metadata: dict[str, JsonValue] = {DECISION: decision}
         if call.is_edited:
             metadata[EDITED_ARGUMENTS] = call.arguments
         self._out.append(actions.AmendCall(call.id, metadata))
@@ -290,7 +299,7 @@ class CallLifecycle:
         elif policy == "auto":
             self._ask_assistant(call, question, AssistantTarget())
         elif policy == "defer":
-            self._out.append(actions.WaitForInput())
+            self._defer(call, CallPhase.AWAITING_TOOL_INPUT)
         elif fits(question, question.default):
             self._give(call, question, question.default)
         else:
@@ -342,7 +351,7 @@ class CallLifecycle:
             case "auto" | "defaults":
                 self._respond(call, outcome, None)
             case "defer":
-                self._out.append(actions.WaitForInput())
+                self._defer(call, CallPhase.AWAITING_RESULT_MODE)
             case "deny":
                 self._respond(call, Failed(responses.RESULT_NEEDS_APPROVAL), None, result="policy")
 
@@ -359,8 +368,10 @@ class CallLifecycle:
         """Give the call its one response."""
         call.phase = phase
         if decision is not None:
-            self._out.append(actions.AmendCall(call.id, {"decision": decision}))
-        if not call.is_shown and not call.is_formatting:
+            call.decision = decision
+            self._out.append(actions.AmendCall(call.id, {DECISION: decision}))
+        call.is_formatting = False  # what a formatter still says is of no use any more
+        if not call.is_shown:
             self._show(call)
         content = outcome.content
         if call.is_edited and call.pass_number:
@@ -371,12 +382,13 @@ class CallLifecycle:
         if outcome.file is not None:
             metadata[RESULT_FILE] = _name_of(outcome.file)
         if result is not None:
-            metadata["result_decision"] = result
+            metadata[RESULT_DECISION] = result
         if is_result_edited:
             metadata["result_edited"] = True
         is_error = isinstance(outcome, Failed)
         self._store(ConversationEvent(self._at, ToolCallResponse(call.id, content, is_error), metadata))
-        self._out.append(actions.ShowResult(call.id, content, is_error, result or decision, outcome.file))
+        shown = shown_decision(call.decision, result)
+        self._out.append(actions.ShowResult(call.id, content, is_error, shown, outcome.file))
 
     # Cancelling.
 
@@ -410,6 +422,11 @@ class CallLifecycle:
         decision = question_about(call, topic, self._next_decision(), problem=problem, value=value)
         self.open_questions[decision.id] = call, topic
         self._out.append(actions.AskUser(decision))
+
+    def _defer(self, call: Call, phase: CallPhase) -> None:
+        """Nobody can be asked: the call stays as it is, until the turn is resumed (policy `defer`)."""
+        call.phase = phase
+        call.is_deferred = True
 
     # Small things.
 

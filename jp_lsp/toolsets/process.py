@@ -47,10 +47,12 @@ class SystemProcesses:
 
     Args:
         guard: ends what runs when this process dies; whoever made it closes it, after `aclose`.
+        polite_time: seconds between asking a process group to end and making it.
     """
 
-    def __init__(self, guard: OrphanGuard) -> None:
+    def __init__(self, guard: OrphanGuard, polite_time: float = POLITE_TIME) -> None:
         self._guard = guard
+        self._polite_time = polite_time
         self._left: set[_Running] = set()
 
     async def run(self, program: Program) -> ProcessEnd:
@@ -61,7 +63,7 @@ class SystemProcesses:
         """
         await anyio.lowlevel.checkpoint_if_cancelled()
         self._guard.start()
-        running = _Running(program, self._guard)
+        running = _Running(program, self._guard, self._polite_time)
         try:
             code = await running.wait(program.timeout)
             if code is None:
@@ -86,10 +88,11 @@ class SystemProcesses:
 class _Running:
     """One program from its start to its end, and what is left of it then."""
 
-    def __init__(self, program: Program, guard: OrphanGuard) -> None:
+    def __init__(self, program: Program, guard: OrphanGuard, polite_time: float) -> None:
         self.stdout = Head(program.stdout_limit, program.text_limit)
         self.stderr = Head(program.stderr_limit)
         self._guard = guard
+        self._polite_time = polite_time
         self._loop = asyncio.get_running_loop()
         self._code: int | None = None
         self._open_outputs = 2
@@ -131,7 +134,7 @@ class _Running:
         with anyio.CancelScope(shield=True):
             if self._is_there():
                 self._group.ask_to_end()
-            with anyio.move_on_after(POLITE_TIME):
+            with anyio.move_on_after(self._polite_time):
                 while self._is_there():  # noqa: ASYNC110 - no event tells that a group is empty
                     await anyio.sleep(_POLL_TIME)
             if self._is_there():

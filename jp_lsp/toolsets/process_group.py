@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 if sys.platform == "win32":
-    _CREATION_FLAGS = subprocess.CREATE_NO_WINDOW
+    CREATION_FLAGS = subprocess.CREATE_NO_WINDOW
 else:
-    _CREATION_FLAGS = 0
+    CREATION_FLAGS = 0
 
 
 class ProcessGroup:
@@ -43,7 +43,7 @@ class ProcessGroup:
             bufsize=0,
             close_fds=True,
             start_new_session=True,
-            creationflags=_CREATION_FLAGS,
+            creationflags=CREATION_FLAGS,
         )
 
     @property
@@ -69,41 +69,57 @@ class ProcessGroup:
 
     def exists(self) -> bool:
         """Tell whether anything of the group still runs."""
-        if sys.platform == "win32":
-            return self._child.poll() is None
-        try:
-            os.killpg(self.id, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True  # somebody is there who is not ours to signal
-        return sys.platform != "linux" or _has_living_member(self.id)
+        return self._child.poll() is None if sys.platform == "win32" else group_exists(self.id)
 
     def ask_to_end(self) -> None:
         """Send SIGTERM to the group."""
-        if sys.platform == "win32":
-            self.make_end()
-        else:
-            self._signal(signal.SIGTERM)
+        ask_group_to_end(self.id)
 
     def make_end(self) -> None:
         """Send SIGKILL to the group, or end the tree."""
-        if sys.platform == "win32":
-            subprocess.Popen(
-                ["taskkill", "/F", "/T", "/PID", str(self.id)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                creationflags=_CREATION_FLAGS,
-            )
-        else:
-            self._signal(signal.SIGKILL)
+        make_group_end(self.id)
 
-    if sys.platform != "win32":
 
-        def _signal(self, number: signal.Signals) -> None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.id, number)
+def group_exists(group: int) -> bool:
+    """Tell whether anything of a group still runs, once its leader has ended; Windows has nothing to look at."""
+    if sys.platform == "win32":
+        return False
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # somebody is there who is not ours to signal
+    return sys.platform != "linux" or _has_living_member(group)
+
+
+def ask_group_to_end(group: int) -> None:
+    """Send SIGTERM to a group; on Windows, make it end."""
+    if sys.platform == "win32":
+        make_group_end(group)
+    else:
+        _signal(group, signal.SIGTERM)
+
+
+def make_group_end(group: int) -> None:
+    """Send SIGKILL to a group, or end the tree."""
+    if sys.platform == "win32":
+        subprocess.Popen(
+            ["taskkill", "/F", "/T", "/PID", str(group)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            creationflags=CREATION_FLAGS,
+        )
+    else:
+        _signal(group, signal.SIGKILL)
+
+
+if sys.platform != "win32":
+
+    def _signal(group: int, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
 
 
 def _has_living_member(group: int) -> bool:

@@ -181,9 +181,14 @@ class EventBuilder:
         return ConversationEvent(at, kind, metadata)
 
     def _call_id(self, index: int, buffer: _Buffer) -> CallId:
-        """Keep the vendor's id unless this response used it already; make one up where there is none."""
-        is_made_up = not buffer.id.strip()
-        wanted = f"{buffer.name}_{index}" if is_made_up else buffer.id
+        """Keep the vendor's id unless this response used it already; make one up where there is none.
+
+        Adapters of vendors without ids make up the same ones. Those count from zero in every response, so they
+        must not be taken in the conversation either.
+        """
+        made_up = f"{buffer.name}_{index}"
+        is_made_up = not buffer.id.strip() or buffer.id == made_up
+        wanted = made_up if is_made_up else buffer.id
         taken = self._cycle_ids.union(self._taken_ids()) if is_made_up else self._cycle_ids
         call_id, number = wanted, 1
         while call_id in taken:

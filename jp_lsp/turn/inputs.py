@@ -32,6 +32,18 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """The user was asked for the text of a query that came without one, and wrote this."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NothingToAsk:
+    """There is no text to ask, and none came of it when the user could be asked for one."""
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedTurn:
     """What preparation found: the conversation, its stream (from now on the turn's own), the request.
 
@@ -224,6 +236,8 @@ class Crashed:
 
 Input: TypeAlias = (
     Start
+    | Written
+    | NothingToAsk
     | Prepared
     | PrepareFailed
     | Saved

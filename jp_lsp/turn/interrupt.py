@@ -42,7 +42,6 @@ MENU_OF_PHASE: dict[Phase, MenuKind] = {
     Phase.WAITING: "streaming",
     Phase.STREAMING: "streaming",
     Phase.INTERRUPTED_STREAM: "streaming",
-    Phase.REPLYING: "streaming",
     Phase.BACKOFF: "streaming",
     Phase.EXECUTING: "tools",
     Phase.INTERRUPTED_TOOLS: "tools",

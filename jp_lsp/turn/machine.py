@@ -1,8 +1,8 @@
 """The ground of the turn's state machine: its data, and how a turn begins, is stored, and ends.
 
-The machine is built in three storeys, each in a file of its own, each using only what stands below it:
-`machine` (this one), `streaming` (requests and what the provider says), `coordinator` (the inputs, and
-what the user wants). Section numbers are those of the query pipeline specification.
+The machine is built in four storeys, each in a file of its own, each using only what stands below it:
+`machine` (this one), `streaming` (requests and what the provider says), `steering` (what the user wants),
+`coordinator` (the inputs). Section numbers are those of the query pipeline specification.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +28,6 @@ from jp_lsp.tools.actions import (
     ShowResult,
     StoreEvents,
     ToolAction,
-    WaitForInput,
 )
 from jp_lsp.tools.coordinator import ToolCoordinator
 from jp_lsp.tools.decision import Decision, DecisionId
@@ -38,15 +37,8 @@ from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.cycle import ResilientCycle
 from jp_lsp.turn.failure import NOTICE_WORDS, StreamFailure
-from jp_lsp.turn.inputs import (
-    Instant,
-    PreparedTurn,
-    SavePoint,
-)
-from jp_lsp.turn.interrupt import (
-    PressCounter,
-    PressReport,
-)
+from jp_lsp.turn.inputs import Instant, PreparedTurn, SavePoint
+from jp_lsp.turn.interrupt import PressCounter, PressReport
 from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.outcome import FailureReport, Notice, Outcome, TurnSummary
 from jp_lsp.turn.phase import Phase
@@ -104,7 +96,6 @@ class TurnMachine:
         self._tool_call_count: int = 0
         self._tools = self._new_tools()
         self._held_tool_actions: list[ToolAction] = []
-        self._is_deferred: bool = False
         # what a phase waits for
         self._unsaved_partials: int = 0
         self._is_send_due: bool = False
@@ -240,7 +231,6 @@ class TurnMachine:
     def _defer(self) -> None:
         """End the turn as it is: calls stay unanswered, to be resumed when somebody can answer (3.6)."""
         self._let_go()
-        self._perform_tools(self._tools.suspend(self._at))
         self._ending = Outcome.WAITING_FOR_INPUT
         self.phase = Phase.FINISHING
         self._do(actions.Save("P7"))
@@ -289,8 +279,6 @@ class TurnMachine:
                 self._do(action)
             case CancelPass() | FormatArguments() | AskAssistant() | Remember():
                 self._do(action)
-            case WaitForInput():
-                self._is_deferred = True
             case _:
                 assert_never(action)
 
@@ -324,6 +312,8 @@ class TurnMachine:
         self, *, is_persisted: bool, recovery_uri: str | None = None, has_failed: bool = False
     ) -> None:
         """The last save is decided: report the turn, then begin the reply's turn or answer the query."""
+        if has_failed:
+            self._ending = Outcome.FAILED
         outcome = self._ending
         record = self._record
         self._report.turns.append(
@@ -336,8 +326,6 @@ class TurnMachine:
             return
         if reply is not None:
             self._keep_draft(reply)
-        if has_failed:
-            self._ending = Outcome.FAILED
         if self._ending is Outcome.ABORTED:
             self.phase = Phase.ABORTED
         else:
@@ -359,7 +347,7 @@ class TurnMachine:
         self._do(actions.Finish(result))
 
     def _keep_draft(self, text: str) -> None:
-        self._report.draft = text
+        self._report.kept = text
         self._do(actions.KeepDraft(text))
 
     def _ask(self, decision: Decision) -> None:

@@ -86,9 +86,13 @@ _LATE: frozenset[type] = frozenset(
 
 _COMMON = _ALWAYS | _LATE
 
+_OF_PREPARATION: frozenset[type] = frozenset(
+    {inputs.Written, inputs.NothingToAsk, inputs.Prepared, inputs.PrepareFailed}
+)
+
 ACCEPTS: dict[Phase, frozenset[type]] = {
     Phase.IDLE: _ALWAYS | {inputs.Start},
-    Phase.PREPARING: _COMMON | {inputs.Prepared, inputs.PrepareFailed},
+    Phase.PREPARING: _COMMON | _OF_PREPARATION,
     Phase.OPENING: _COMMON,
     Phase.WAITING: _COMMON,
     Phase.STREAMING: _COMMON,
@@ -101,10 +105,7 @@ ACCEPTS: dict[Phase, frozenset[type]] = {
     Phase.CONTINUING: _COMMON,
     Phase.FINISHING: _COMMON,
     Phase.CLOSING: _COMMON,
-    **{
-        phase: _COMMON | {inputs.Prepared, inputs.PrepareFailed}
-        for phase in (Phase.COMPLETE, Phase.ABORTED, Phase.FAILED)
-    },
+    **dict.fromkeys((Phase.COMPLETE, Phase.ABORTED, Phase.FAILED), _COMMON | _OF_PREPARATION),
 }
 """Which inputs each phase accepts. Any other is a mistake of the driver (`IllegalInput`)."""
 

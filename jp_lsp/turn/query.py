@@ -35,12 +35,14 @@ class Query:
         tool_switches: Tools to switch on or off, in order.
         tool_choice: What the first response may do with tools; `None` leaves it to the settings.
         schema: The JSON schema of a structured answer.
+        is_template: Whether the text is filled in with the values of the settings.
         title: The conversation's title; an empty one asks for none to be made, `None` says nothing.
         persist: Whether anything is stored.
         interactive: Whether the user may be asked.
         explain: Prepare only, and report.
         expires_after: The seconds after which the conversation may be removed.
         queue: Wait for a query that runs in the same conversation.
+        quote: What goes behind the text that the user writes.
     """
 
     text: str = ""
@@ -53,12 +55,20 @@ class Query:
     tool_switches: tuple[ToolSwitch, ...] = ()
     tool_choice: ToolChoice | None = None
     schema: JsonObject | None = None
+    is_template: bool = False
     title: str | None = None
     persist: bool = True
     interactive: bool = True
     explain: bool = False
     expires_after: float | None = None
     queue: bool = False
+    quote: str = ""
+
+    @property
+    def needs_text(self) -> bool:
+        """Whether there is nothing to do as long as the user has not written what to ask."""
+        is_complete = self.resume or self.explain or self.replay is not None
+        return not is_complete and not self.text.strip()
 
     @property
     def is_stored(self) -> bool:

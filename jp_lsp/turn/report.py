@@ -9,17 +9,26 @@ from jp_lsp.turn.stream_event import Usage
 
 
 class QueryReport:
-    """Collects turns, notices and tokens; `draft` is the user's text that found no place elsewhere."""
+    """Collects turns, notices and tokens.
+
+    `unasked` is the text of the query until it is stored, `kept` another one that found no place elsewhere.
+    """
 
     def __init__(self) -> None:
         self.conversation: ConversationId | None = None
         self.turns: list[TurnSummary] = []
         self.notices: list[Notice] = []
         self.usage: Usage | None = None
-        self.draft: str | None = None
+        self.unasked: str | None = None
+        self.kept: str | None = None
         self.failure: FailureReport | None = None
         self.was_cancelled = False
         self.explanation: Explanation | None = None
+
+    @property
+    def draft(self) -> str | None:
+        """What the user wrote and is not part of the conversation."""
+        return self.unasked if self.kept is None else self.kept
 
     def add_usage(self, more: Usage) -> None:
         """Count the tokens of one more response."""

@@ -4,14 +4,13 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from jp_lsp.conversation.event import ConversationEvent, ToolCallRequest
+from jp_lsp.tools.actions import ToolAction
 from jp_lsp.tools.responses import TOO_MANY_CALLS
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.answer_schema import MAX_CORRECTIONS, correction
 from jp_lsp.turn.cycle import GiveUp, ResilientCycle, Retry
 from jp_lsp.turn.failure import FailureKind, StreamFailure
-from jp_lsp.turn.inputs import (
-    AttemptId,
-)
+from jp_lsp.turn.inputs import AttemptId
 from jp_lsp.turn.machine import TurnMachine
 from jp_lsp.turn.outcome import Outcome, StructuredResult
 from jp_lsp.turn.phase import Phase
@@ -39,6 +38,28 @@ _LOST_STREAM = StreamFailure(FailureKind.TRANSIENT, "the stream ended without a 
 
 class CycleMachine(TurnMachine):
     """Requests, attempts and responses."""
+
+    def _leave_gap(self) -> None:
+        """What a cycle begins with is stored: begin it, or take up what was cut off."""
+        if self.phase is Phase.OPENING and self._is_resumed:
+            self._resume()
+        else:
+            self._begin_cycle()
+
+    def _resume(self) -> None:
+        """Decide on the calls that wait; without any, ask the model, unless it has answered."""
+        waiting = self._record.unanswered_calls()
+        self._record.checkpoint = self._record.start
+        if waiting:
+            self._cycle_number = 1
+            for call in waiting:
+                was_approved = call.metadata.get("decision") in {"run", "policy", "remembered"}
+                self._dispatch_calls([call], may_have_run=was_approved)
+            self._execute()
+        elif self._record.is_answered():
+            self._finish_answered(Outcome.COMPLETED)
+        else:
+            self._begin_cycle()
 
     def _begin_cycle(self) -> None:
         self._cycle_number += 1
@@ -208,14 +229,19 @@ class CycleMachine(TurnMachine):
         self._perform_tools(self._tools.begin(self._at))
         self._after_tool_event()
 
+    def _tool_event(self, asked: Iterable[ToolAction]) -> None:
+        """Do what a call asks for now, in whatever phase; when all are answered, go on."""
+        self._perform_tools(asked)
+        self._after_tool_event()
+
     def _after_tool_event(self) -> None:
         """See whether the calls of the cycle are all answered."""
         if self.phase is not Phase.EXECUTING:
             return
-        if self._is_deferred:
-            self._defer()
-        elif self._tools.is_done:
+        if self._tools.is_done:
             self._continue()
+        elif self._tools.is_deferred:
+            self._defer()
 
     def _continue(self) -> None:
         """Store the cycle; its responses go back in a follow-up."""

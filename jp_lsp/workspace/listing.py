@@ -6,17 +6,24 @@ listed in an instant.
 
 import os
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from jp_lsp.conversation.ids import ConversationId, deciseconds_of
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.upkeep import Presence
 from jp_lsp.workspace.atomic import Stamp, read_file, stamp_of
-from jp_lsp.workspace.folders import METADATA, Root
+from jp_lsp.workspace.folders import METADATA, Root, RootName
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
+
+_SETTLED = 3_000_000_000
+"""Nanoseconds; some disks tell times no better than to two seconds."""
+
+_Seen: TypeAlias = tuple[str, Stamp | None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,10 @@ class Listing:
 
     def __init__(self, roots: Roots) -> None:
         self._one_at_a_time = threading.Lock()
+        self._known: dict[bool, dict[ConversationId, tuple[list[_Seen], ConversationSummary]]] = {
+            False: {},
+            True: {},
+        }
         self._shelves = {
             is_archived: tuple(_Shelf(root, is_archived=is_archived) for root in roots.in_reading_order)
             for is_archived in (False, True)
@@ -71,10 +82,23 @@ class Listing:
             for shelf in shelves:
                 shelf.scan()
             ids = {conversation for shelf in shelves for conversation in shelf.names}
-            return [
-                _summary(conversation, shelves, is_archived=is_archived)
-                for conversation in sorted(ids, key=deciseconds_of)
-            ]
+            known, self._known[is_archived] = self._known[is_archived], {}
+            now = self._known[is_archived]
+            for conversation in sorted(ids, key=deciseconds_of):
+                seen = [shelf.seen(conversation) for shelf in shelves]
+                before = known.get(conversation)
+                if before is None or before[0] != seen or before[1].problem is not None:
+                    before = seen, _summary(conversation, shelves, is_archived=is_archived)
+                now[conversation] = before
+            return [summary for _, summary in now.values()]
+
+    def known_folders(self, conversation: ConversationId, *, is_archived: bool) -> Mapping[RootName, Path]:
+        """Give where a conversation was when it was last listed, without a look at the disk."""
+        return {
+            shelf.root.name: shelf.root.partition(is_archived=is_archived) / name
+            for shelf in self._shelves[is_archived]
+            if (name := shelf.names.get(conversation)) is not None
+        }
 
 
 class _Shelf:
@@ -85,13 +109,29 @@ class _Shelf:
         self.names: dict[ConversationId, str] = {}
         self._is_archived = is_archived
         self._prefix = str(root.partition(is_archived=is_archived))
+        self._scanned: int | None = None
         self._parsed: dict[str, tuple[Stamp, Metadata | str]] = {}
 
     def scan(self) -> None:
-        """Look which folders there are, and forget those that are gone or renamed."""
+        """Look which folders there are, and forget those that are gone or renamed.
+
+        The time of the folder around them tells whether that is worth a look; one that was touched just now may
+        be touched once more within the same moment.
+        """
+        at = _time_of(self._prefix)
+        if at is not None and at == self._scanned:
+            return
+        self._scanned = at if at is not None and time.time_ns() - at > _SETTLED else None
         self.names = self.root.conversation_folders(is_archived=self._is_archived)
         for name in self._parsed.keys() - set(self.names.values()):
             del self._parsed[name]
+
+    def seen(self, conversation: ConversationId) -> _Seen:
+        """Give the folder's name and what tells whether its metadata are the same; `None` without a folder."""
+        if conversation not in self.names:
+            return None
+        stamp = self.stamp(conversation)
+        return self.names[conversation], stamp
 
     def stamp(self, conversation: ConversationId) -> Stamp | None:
         """Give the stamp of the metadata; a folder that was renamed meanwhile is looked for again."""
@@ -120,6 +160,13 @@ class _Shelf:
     def _path(self, name: str) -> str:
         """Give a path as text: it is asked for thousands of times, and `Path` takes its time."""
         return f"{self._prefix}{os.sep}{name}{os.sep}{METADATA}"
+
+
+def _time_of(folder: str) -> int | None:
+    try:
+        return os.lstat(folder).st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _summary(

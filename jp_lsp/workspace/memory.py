@@ -216,6 +216,10 @@ class MemoryConversation:
         """Keep it."""
         self.store.decisions[self.id] = decisions
 
+    async def draft(self) -> str | None:
+        """Give the text that was kept, if there is one."""
+        return self.store.drafts.get(self.id)
+
     async def keep_draft(self, text: str) -> None:
         """Keep a text that was not sent, behind what is there already."""
         await self.store.keep_draft(self.id, text)

@@ -149,6 +149,15 @@ class DiskConversation:
             except OSError as error:
                 _log.warning("what is remembered of %s was not stored: %s", self.id, error)
 
+    async def draft(self) -> str | None:
+        """Give the text that was kept, if there is one and it can be read."""
+        async with self._one_at_a_time:
+            try:
+                return await to_thread.run_sync(self._drafts.read, self.id)
+            except OSError as error:
+                _log.warning("the draft of %s could not be read: %s", self.id, error)
+                return None
+
     async def keep_draft(self, text: str) -> None:
         """Keep a text that was not sent."""
         async with self._one_at_a_time:

@@ -5,7 +5,7 @@ something that loads: metadata are replaced in one step, folders are renamed, an
 order of the steps is such that a crash in between leaves the conversation in the list that it was in.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,22 +14,25 @@ from anyio import to_thread
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.metadata_edit import MetadataEdit, SetArchived
+from jp_lsp.conversation.search import SearchQuery
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.refusal import Refusal
-from jp_lsp.ports.upkeep import ConversationFacts, HeldElsewhere
+from jp_lsp.ports.upkeep import ConversationFacts, Found, HeldElsewhere, Mark, Trashed
 from jp_lsp.workspace.atomic import make_folder, stamp_of, sync_folder, write_file
 from jp_lsp.workspace.draft import Drafts
-from jp_lsp.workspace.folders import METADATA, Root
+from jp_lsp.workspace.folders import METADATA, Root, RootName
 from jp_lsp.workspace.listing import ConversationSummary, Listing, find_summary
 from jp_lsp.workspace.lock import acquire, describe_holder, held_conversations, lock_path
+from jp_lsp.workspace.marking import marks_of
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
 from jp_lsp.workspace.placing import import_external, place
 from jp_lsp.workspace.reading import UnreadableError
 from jp_lsp.workspace.relocation import to_user, to_workspace
+from jp_lsp.workspace.restoring import REMOVED, Removed, removed_conversations, take_back, title_of
+from jp_lsp.workspace.searching import search_beside
 from jp_lsp.workspace.trash import move_to_trash
 
-_REMOVED = "it was removed"
 _OLDER_COPY = "a newer copy of the conversation took its place"
 
 
@@ -64,6 +67,14 @@ class DiskOperations:
         summaries = await to_thread.run_sync(partial(self._listing.summaries, is_archived=is_archived))
         return [_facts(summary) for summary in summaries]
 
+    async def marks(self) -> Mapping[ConversationId, Mark]:
+        """Mark every conversation, from names and times alone."""
+        return await to_thread.run_sync(marks_of, self._roots)
+
+    def places(self) -> Sequence[str]:
+        """Give the paths of the folders that hold a folder `conversations`."""
+        return [str(root.path) for root in self._roots.in_reading_order]
+
     async def held(self) -> Collection[ConversationId]:
         """Give the conversations that somebody holds."""
         return await to_thread.run_sync(held_conversations, self._roots)
@@ -84,6 +95,22 @@ class DiskOperations:
         """Give the text that was left unsent in a conversation."""
         return await to_thread.run_sync(Drafts(self._roots).read, conversation)
 
+    async def search(self, conversation: ConversationFacts, query: SearchQuery, limit: int) -> Found:
+        """Look for hits where the conversation was listed, and where it is now, should it have been renamed."""
+        folders = self._listing.known_folders(conversation.id, is_archived=conversation.is_archived)
+        found = await search_beside(folders, query, limit)
+        if found is None:
+            folders = await to_thread.run_sync(self._folders, conversation)
+            found = await search_beside(folders, query, limit)
+        return found or Found()
+
+    def _folders(self, conversation: ConversationFacts) -> Mapping[RootName, Path]:
+        return {
+            root.name: folder
+            for root in self._roots.in_reading_order
+            if (folder := root.folder_of(conversation.id, is_archived=conversation.is_archived)) is not None
+        }
+
     async def edit(self, conversation: ConversationId, edits: Sequence[MetadataEdit]) -> ConversationFacts:
         """Change a live conversation's metadata, and nothing else of it."""
         return await to_thread.run_sync(self._edit, conversation, edits)
@@ -99,6 +126,14 @@ class DiskOperations:
     async def remove(self, conversation: ConversationId) -> Sequence[str]:
         """Move a live conversation to the trash, and give the URIs of its folders there."""
         return await to_thread.run_sync(self._remove, conversation)
+
+    async def trashed(self) -> Sequence[Trashed]:
+        """List the conversations that were removed and can be restored, the latest first."""
+        return await to_thread.run_sync(self._trashed)
+
+    async def restore(self, conversation: ConversationId) -> ConversationFacts:
+        """Move a removed conversation back to where it was."""
+        return await to_thread.run_sync(self._restore, conversation)
 
     async def relocate(self, conversation: ConversationId, *, is_local: bool) -> ConversationFacts:
         """Keep a live conversation in the user's own folder alone, or also in the workspace."""
@@ -146,8 +181,33 @@ class DiskOperations:
 
     def _remove(self, conversation: ConversationId) -> Sequence[str]:
         with self._locked(conversation):
-            moved = [self._trash(root, conversation, _REMOVED) for root in self._roots.in_reading_order]
+            moved = [self._trash(root, conversation, REMOVED) for root in self._roots.in_reading_order]
         return [path.as_uri() for paths in moved for path in paths]
+
+    def _trashed(self) -> Sequence[Trashed]:
+        found = removed_conversations(self._roots)
+        there = [each for each in found if not self._is_anywhere(each)]
+        listed = [
+            Trashed(each, title_of(found[each]), found[each][0].date, tuple(_uris(found[each])))
+            for each in there
+        ]
+        return sorted(listed, key=lambda each: (each.removed_at, each.id), reverse=True)
+
+    def _restore(self, conversation: ConversationId) -> ConversationFacts:
+        """The lock is that of the id, whose conversation is nowhere yet."""
+        with self._lock(conversation):
+            if self._is_anywhere(conversation):
+                text = f"Conversation {conversation} is there already, so none was taken from the trash."
+                raise Refusal("invalid_params", text)
+            removed = removed_conversations(self._roots).get(conversation)
+            if removed is None:
+                text = f"There is no conversation {conversation} in the trash of this workspace."
+                raise Refusal("conversation_not_found", text)
+            take_back(removed, self._now())
+        return self._facts(conversation)
+
+    def _is_anywhere(self, conversation: ConversationId) -> bool:
+        return any(self._is_there(conversation, is_archived=is_archived) for is_archived in (False, True))
 
     def _relocate(self, conversation: ConversationId, *, is_local: bool) -> ConversationFacts:
         if self._roots.silo is None:
@@ -197,7 +257,7 @@ class DiskOperations:
         ]
 
     @contextmanager
-    def _locked(self, conversation: ConversationId, *, is_archived: bool = False) -> Iterator[None]:
+    def _locked(self, conversation: ConversationId, *, is_archived: bool = False) -> Generator[None]:
         """Hold the lock for a block in which the conversation is there.
 
         Raises:
@@ -205,13 +265,24 @@ class DiskOperations:
             HeldElsewhere: another program has it.
         """
         self._require(conversation, is_archived=is_archived)
+        with self._lock(conversation):
+            self._require(conversation, is_archived=is_archived)
+            yield
+
+    @contextmanager
+    def _lock(self, conversation: ConversationId) -> Generator[None]:
+        """Hold the lock for a block, whether the conversation is there or not.
+
+        Raises:
+            Refusal: the disk refused something.
+            HeldElsewhere: another program has it.
+        """
         path = lock_path(self._roots, conversation)
         try:
             lock = acquire(path, self._now(), self._session)
             if lock is None:
                 raise HeldElsewhere(conversation, describe_holder(path) or "another program")
             try:
-                self._require(conversation, is_archived=is_archived)
                 yield
             finally:
                 lock.release()
@@ -253,6 +324,10 @@ def _facts(summary: ConversationSummary) -> ConversationFacts:
         metadata.expires_at,
         metadata.labels,
     )
+
+
+def _uris(removed: Sequence[Removed]) -> Sequence[str]:
+    return [each.folder.as_uri() for each in removed]
 
 
 def _archived(root: Root, conversation: ConversationId) -> Path | None:

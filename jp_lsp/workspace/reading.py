@@ -89,6 +89,13 @@ def presence_of(roots: Roots, conversation: ConversationId) -> Presence | None:
     return None
 
 
+def newest_stream(folders: Mapping[RootName, Path]) -> Path | None:
+    """Choose the folder whose stream counts (conversation format 1.4); `None` where none has events."""
+    stamps = _stamps(folders)
+    having_events = _having_events(folders, stamps)
+    return folders[_newest(having_events, stamps, (EVENTS, BASE_CONFIG))] if having_events else None
+
+
 def _presence(*, in_silo: bool, in_workspace: bool) -> Presence | None:
     if in_silo:
         return "projected" if in_workspace else "user_local"
@@ -111,10 +118,7 @@ def _read_once(folders: Mapping[RootName, Path]) -> Reading:
             raise _MovedError
     if _stamps(folders) != before or not all(folder.is_dir() for folder in folders.values()):
         raise _MovedError
-    # A copy without events has nothing to offer: a crash fell between the files of its first save.
-    having_events: Mapping[RootName, Path] = {
-        root: folder for root, folder in folders.items() if (root, EVENTS) in before
-    }
+    having_events = _having_events(folders, before)
     stream_root = _newest(having_events or folders, before, (EVENTS, BASE_CONFIG))
     metadata_root = _newest(folders, before, (METADATA,))
     _warn_of_shorter_winner(stream_root, folders, contents)
@@ -136,6 +140,13 @@ def _stamps(folders: Mapping[RootName, Path]) -> dict[ManagedFile, Stamp]:
         for name in MANAGED
         if (stamp := stamp_of(folder / name)) is not None
     }
+
+
+def _having_events(
+    folders: Mapping[RootName, Path], stamps: Mapping[ManagedFile, Stamp]
+) -> Mapping[RootName, Path]:
+    """Leave out a copy without events, which has nothing to offer: a crash fell between the files of its first save."""
+    return {root: folder for root, folder in folders.items() if (root, EVENTS) in stamps}
 
 
 def _newest(

@@ -1,14 +1,19 @@
 """Puts a conversation's folder aside instead of deleting it (conversation format 8.2).
 
-Nothing in a trash is ever read or deleted by us; a person can move a folder back.
+Nothing in a trash is ever deleted by us; a person can move a folder back, and `restoring` does it for them.
 """
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.workspace.atomic import make_folder, sync_folder, write_file
+from jp_lsp.workspace.atomic import make_folder, stamp_of, sync_folder, write_file
 
 NOTE_NAME = "TRASHED.md"
+
+_NOTE = re.compile(r"^- \*\*Reason\*\*: (?P<reason>.*)\n- \*\*Date\*\*: (?P<date>\S+)$", re.MULTILINE)
+_LONGEST_NOTE = 65_536
 
 
 def move_to_trash(folder: Path, reason: str, now: Timestamp, *, conversations: Path) -> Path:
@@ -28,6 +33,26 @@ def move_to_trash(folder: Path, reason: str, now: Timestamp, *, conversations: P
     sync_folder(trash)
     write_file(target / NOTE_NAME, _note(folder.name, reason, now).encode())
     return target
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the note in a folder of the trash says."""
+
+    reason: str
+    date: Timestamp
+
+
+def read_note(folder: Path) -> Note | None:
+    """Read why and when a folder was moved to the trash; `None` where there is no note of ours."""
+    path = folder / NOTE_NAME
+    if (stamp := stamp_of(path)) is None or stamp.size > _LONGEST_NOTE:
+        return None
+    try:
+        found = _NOTE.search(path.read_text(encoding="utf-8"))
+        return None if found is None else Note(found["reason"], Timestamp.parse(found["date"]))
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def _note(name: str, reason: str, now: Timestamp) -> str:

@@ -56,6 +56,10 @@ class UnsavedConversation:
     async def keep_remembered(self, decisions: JsonObject) -> None:
         """Do nothing."""
 
+    async def draft(self) -> str | None:
+        """Give nothing: a draft that is there belongs to a query that is saved."""
+        return None
+
     async def keep_draft(self, text: str) -> None:
         """Do nothing; the text comes back with the result."""
 

@@ -6,7 +6,7 @@ from anyio import wait_all_tasks_blocked
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.driver.runner import Refused
-from jp_lsp.ports.provider import ModelId
+from jp_lsp.ports.provider import STREAMING_UNSUPPORTED, ModelId
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings, StreamGuards
 from jp_lsp.turn.inputs import CancelRequested, Pressed
@@ -130,6 +130,19 @@ async def test_silence_within_arguments_is_not_endless() -> None:
     async with world(script, script, settings=guarded(idle_timeout=10), pauses_in_arguments=True) as here:
         runner = here.ask()
         await here.clock.advance(600.5)
+        assert runner.phase is Phase.BACKOFF
+        runner.post(CancelRequested())
+        await here.answer(runner)
+
+
+async def test_an_answer_that_comes_whole_may_take_long() -> None:
+    features = frozenset({STREAMING_UNSUPPORTED})
+    script = [Silence()]
+    async with world(script, script, settings=guarded(idle_timeout=10), features=features) as here:
+        runner = here.ask()
+        await here.clock.advance(599)
+        assert runner.phase is Phase.WAITING
+        await here.clock.advance(1.5)
         assert runner.phase is Phase.BACKOFF
         runner.post(CancelRequested())
         await here.answer(runner)

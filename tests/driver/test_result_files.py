@@ -13,6 +13,7 @@ from jp_lsp.ports.provider import ModelId
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.ports.toolset import ToolRun
 from jp_lsp.tools.outcome import Failed, Succeeded, ToolOutcome
+from jp_lsp.turn.outcome import Outcome
 from jp_lsp.turn.shown import ResultShown
 from tests.support.fake_toolbox import spec
 from tests.support.fakes import stored_events
@@ -26,13 +27,16 @@ LONG = "line\n" * 1000
 
 @dataclass
 class MemoryResults:
-    """Files in memory; `is_broken` refuses to write."""
+    """Files in memory; `is_broken` refuses to write, `has_no_place` to be looked at."""
 
     files: dict[str, str] = field(default_factory=dict[str, str])
     is_broken: bool = False
+    has_no_place: bool = False
     count: int = 0
 
     def new_path(self, conversation: ConversationId, call: CallId) -> str:
+        if self.has_no_place:
+            raise PermissionError("not yours")
         self.count += 1
         return f"/results/{call}-{self.count}.txt"
 
@@ -103,6 +107,13 @@ async def test_a_failed_write_costs_the_link_alone() -> None:
     async with running(Succeeded(LONG), MemoryResults(is_broken=True)) as here:
         await here.answer(here.ask())
     assert response(here) == (LONG, None)
+
+
+async def test_a_place_that_cannot_be_looked_at_costs_one_tool_an_error() -> None:
+    async with running(Succeeded(LONG), MemoryResults(has_no_place=True)) as here:
+        result = await here.answer(here.ask())
+    assert result.outcome is Outcome.COMPLETED
+    assert "PermissionError: not yours" in response(here)[0]
 
 
 async def test_a_query_that_leaves_nothing_leaves_no_file() -> None:

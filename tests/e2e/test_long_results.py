@@ -60,6 +60,28 @@ async def test_a_long_result_is_in_a_file_now_and_later(own_user: UserFolders, v
     }
 
 
+@pytest.mark.requirement("R120", "R270")
+@pytest.mark.parametrize(
+    ("style", "end"), [("full", "\n\nsee: <{}>"), ("osc8", "\n\n[full result]({})"), ("off", "")]
+)
+async def test_three_styles_of_a_link(
+    own_user: UserFolders, vendor: ChatVendor, style: str, end: str
+) -> None:
+    with_tools(own_user, flood=("yes line | head -c 5000", FREE))
+    with (own_user.config / "config.toml").open("a", encoding="utf-8") as file:
+        file.write(f'[conversation.tools.flood.style]\nresults_file_link = "{style}"\n')
+    vendor.will_answer(calls("flood"), answer("Done."))
+    async with initialized_server(own_user) as server:
+        await server.client.query("go", "t")
+        (chunk,) = (each for each in server.client.chunks("t") if each["type"] == "tool_result")
+        lines = "line\n" * 10
+        shown = f"Tool result (truncated):\n\n```\n{lines}```{end.format(chunk['uri'])}"
+        assert chunk["md"].strip("\n") == shown
+        transcript = server.client.transcript("t")
+        assert f"Calling tool flood\n\n{shown}\n\nDone." in transcript
+        assert "\x1b" not in transcript
+
+
 @pytest.mark.requirement("R264")
 async def test_a_query_that_is_not_stored_leaves_no_file(own_user: UserFolders, vendor: ChatVendor) -> None:
     with_tools(own_user, flood=("yes line | head -c 10000", FREE))

@@ -7,9 +7,8 @@ import pytest
 
 from tests.e2e.test_tools import STOCK, calls, choose, screen_of, until_exists, with_tools
 from tests.support.chat_vendor import ChatVendor, answer, called, thought
-from tests.support.jp_client import WireFault, fault_of, result_of
+from tests.support.jp_client import WireFault, result_of
 from tests.support.jp_server import initialized_server
-from tests.support.processes import wait_until_gone
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
@@ -66,22 +65,6 @@ async def test_who_cannot_write_a_response_is_asked_again(own_user: UserFolders,
         result = await result_of(future)
     assert (result["outcome"], result["text"]) == ("completed", "Done.")
     assert own_user.story(result["conversation"])[3] == "result call-0"
-
-
-@pytest.mark.requirement("S12", "R147", "T06")
-async def test_a_cancelled_tool_is_gone_and_the_query_answered(
-    own_user: UserFolders, vendor: ChatVendor
-) -> None:
-    with_tools(own_user, slow=("echo $$ > began; sleep 600", FREE))
-    vendor.will_answer(calls("slow"))
-    began = own_user.workspace / "began"
-    async with initialized_server(own_user) as server:
-        request, future = server.client.start_query("go", "t")
-        await until_exists(began, "\n")
-        server.client.cancel(request)
-        assert (await fault_of(future)).code == -32800
-        process = int(began.read_text(encoding="utf-8"))
-        await wait_until_gone(process)
 
 
 @pytest.mark.requirement("S13", "R94")

@@ -110,10 +110,25 @@ async def test_no_value_is_a_failure(user: UserFolders, client: JpClient, vendor
     assert user.story(result["conversation"])[2:] == ["reasoning: Hm."]
 
 
+@pytest.mark.requirement("R221")
+async def test_a_schema_may_be_written_as_fields(
+    user: UserFolders, client: JpClient, vendor: ChatVendor
+) -> None:
+    vendor.will_answer(answer('{"size": 3}'))
+    result = await client.query(
+        "How large?", "fields", conversation="new", schema="size int: in metres\n?unit"
+    )
+    fields = {"size": {"type": "integer", "description": "in metres"}, "unit": {"type": "string"}}
+    assert user.events(result["conversation"])[1]["schema"] == {
+        "type": "object", "properties": fields, "required": ["size"],
+    }  # fmt: skip
+    assert (result["data"], result["dataValid"]) == ({"size": 3}, True)
+
+
 async def test_what_is_no_schema_is_refused(client: JpClient) -> None:
     for schema, said in (
         ('{"type": "thing"}', "`schema` is no JSON schema: type: 'thing' is not valid"),
-        ("[]", "`schema` must be a JSON object"),
+        ("title str int", "`schema` cannot be read: line 1, column 11: expected a comma or a new line"),
     ):
         fault = await client.refusal("jp/query", {"text": "hi", "schema": schema, "conversation": "new"})
         assert fault.data["code"] == "invalid_params"
@@ -171,7 +186,7 @@ async def test_the_terminal_client_prints_the_bare_value(
 ) -> None:
     user = UserFolders(tmp_path, shared_vendor.url)
     (user.workspace / "schema.json").write_text(SCHEMA_TEXT, encoding="utf-8")
-    vendor.will_answer(answer(WRONG), answer(FITS), *[answer(WRONG)] * 3)
+    vendor.will_answer(answer(WRONG), answer(FITS), *[answer(WRONG)] * 3, answer(FITS))
 
     def run(*words: str) -> tuple[int, str, str]:
         ended = subprocess.run(
@@ -191,3 +206,5 @@ async def test_the_terminal_client_prints_the_bare_value(
     assert (code, json.loads(out)) == (0, {"size": "3"})
     assert f"The value does not fit the schema: {PROBLEM}" in said
     assert run("--schema", "@gone.json", "How large?")[0] == 2
+    code, out, said = run("--new", "--schema", "size int", "How large?")
+    assert (code, json.loads(out), said) == (0, {"size": 3}, "")

@@ -1,5 +1,6 @@
 """`jp-lsp query` with the real server and a vendor on the loopback: the whole way from a key to the disk."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 from tests.support.chat_vendor import ChatVendor, answer, refused, thought
 from tests.support.http_server import Hold
+from tests.support.shell_tools import FREE, calls, with_tools
 from tests.support.terminal_process import PATIENCE, PtyClient, environment, wait_until
 from tests.support.user_folders import UserFolders
 
@@ -45,6 +47,19 @@ def run(user: UserFolders, *words: str, given: bytes | None = None) -> tuple[int
 
 def on_terminal(user: UserFolders, *words: str) -> PtyClient:
     return PtyClient([*QUERY, *words], user.workspace, env=user.environment())
+
+
+@pytest.mark.requirement("R120")
+def test_a_terminal_links_the_file_of_a_long_result(folders: UserFolders, vendor: ChatVendor) -> None:
+    with_tools(folders, flood=("yes line | head -c 5000", FREE))
+    with (folders.config / "config.toml").open("a", encoding="utf-8") as file:
+        file.write('[conversation.tools.flood.style]\nresults_file_link = "osc8"\n')
+    vendor.will_answer(calls("flood"), answer("Done."))
+    with on_terminal(folders, "go") as client:
+        assert client.wait() == 0
+    linked = re.search(r"\x1b\]8;;file://(\S+)\x1b\\.*full result.*\x1b\]8;;\x1b\\", client.seen)
+    assert linked is not None, client.seen
+    assert Path(linked[1]).read_text(encoding="utf-8") == "line\n" * 1000
 
 
 def stories(user: UserFolders) -> list[list[str]]:

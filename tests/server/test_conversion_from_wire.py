@@ -46,6 +46,7 @@ def test_every_field_of_a_query_reaches_the_domain() -> None:
         tools=[{"enable": False}, {"enable": True, "name": "list_files"}],
         toolChoice={"name": "list_files"},
         schema='{"type": "array"}',
+        template=True,
         title="Files",
         persist=False,
         interactive=False,
@@ -64,6 +65,7 @@ def test_every_field_of_a_query_reaches_the_domain() -> None:
         tool_switches=(ToolSwitch(False), ToolSwitch(True, "list_files")),
         tool_choice=NamedTool("list_files"),
         schema={"type": "array"},
+        is_template=True,
         title="Files",
         persist=False,
         interactive=False,
@@ -142,17 +144,22 @@ def test_no_duration_leads_beyond_what_a_file_can_say() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[1]", "`schema` must be a JSON object as JSON text"),
-        ("true", "`schema` must be a JSON object as JSON text"),
-        ("{", "`schema` must be a JSON schema as JSON text: Expecting property name enclosed in double quotes: "
-              "line 1 column 2 (char 1)"),
-        ('{"minimum": NaN}', "`schema` must be a JSON schema as JSON text: NaN is not JSON"),
+        ("", "`schema` cannot be read: line 1, column 1: the schema is empty; name at least one field"),
+        ("a\n ?b c", "`schema` cannot be read: line 2, column 5: 'c' is no type; types are str, int, float, bool, any, "
+                     "[T], { fields } or a literal"),
+        ('{"minimum": NaN}', "`schema` cannot be read: this is no JSON: NaN is not JSON"),
     ],
 )  # fmt: skip
 def test_wrong_schemas_are_named(text: str, message: str) -> None:
     with pytest.raises(InvalidParams) as refusal:
         read_query(schema=text)
     assert str(refusal.value) == f"jp/query: {message}"
+
+
+def test_a_schema_may_be_written_as_fields() -> None:
+    size = {"enum": ["s", "m"], "description": "shirt size"}
+    expected = {"type": "object", "properties": {"size": size}, "required": ["size"]}
+    assert read_query(schema='size "s"|"m": shirt size').schema == expected
 
 
 def test_a_schema_that_nests_without_end_is_refused() -> None:

@@ -11,7 +11,7 @@ from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.news import ConversationChange
 from jp_lsp.protocol import errors, model, tool, turn
-from jp_lsp.protocol.conversation import ConversationChangedNotification, ConversationSummary
+from jp_lsp.protocol.conversation import ConversationChangedNotification
 from jp_lsp.protocol.errors import ERRORS, CancelledData, ErrorData
 from jp_lsp.protocol.notice import NoticeNotification
 from jp_lsp.protocol.prompt import PromptKind, PromptParams
@@ -322,20 +322,6 @@ def test_a_list_of_turns_shows_calls_and_open_questions() -> None:
         },
         TurnListResult,
     )
-
-
-def test_a_line_of_the_list_of_conversations() -> None:
-    at = Timestamp.parse("2026-10-05 21:09:27.8")
-    check(
-        to_wire.conversation_summary(CONVERSATION, title="A\x1b[0m title", last_activated_at=at),
-        {
-            "conversation": "jp-c17912345678",
-            "title": "A title",
-            "lastActivatedAt": "2026-10-05T21:09:27.800Z",
-        },
-        ConversationSummary,
-    )
-    assert "title" not in to_wire.conversation_summary(CONVERSATION, title=None, last_activated_at=at)
 
 
 @pytest.mark.requirement("R241")

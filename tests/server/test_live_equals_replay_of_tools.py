@@ -13,9 +13,15 @@ from jp_lsp.tools.builtin import BUILTIN_TOOLS, TELL_USER
 from jp_lsp.tools.definition import Parameter, ToolDefinition
 from jp_lsp.tools.outcome import Failed
 from jp_lsp.tools.spec import BuiltinSource, Command, LocalSource, McpSource, ToolPolicy, ToolSpec
-from jp_lsp.turn.inputs import ArgumentsFormatted
+from jp_lsp.turn.inputs import Answered, ArgumentsFormatted
 from jp_lsp.turn.stream_event import Flush
-from tests.support.live_and_replay import live, live_chunks, replayed, without_space_in_fences
+from tests.support.live_and_replay import (
+    live,
+    live_chunks,
+    replayed,
+    replayed_chunks,
+    without_space_in_fences,
+)
 from tests.support.turns import Desk, done, message, reasoning, structured, tool_call
 
 FORMAT = Command("format")
@@ -93,6 +99,31 @@ def edited() -> Desk:
     return ended(desk)
 
 
+def first_of_two_edited() -> Desk:
+    """Both are shown before the user is asked about the first."""
+    desk = begun().says(*tool_call(0, "a", "ask", '{"path": "a"}'), *tool_call(1, "b", "ask"), done())
+    first, second = (decision.id for decision in desk.asked)
+    desk.feed(Answered(first, "edit")).choose(None, '{"path": "b"}').feed(Answered(second, "run"))
+    return ended(desk.tool_returns("a", "1").tool_returns("b", "2"))
+
+
+def edited_behind_another_result() -> Desk:
+    desk = begun().says(*tool_call(0, "a", "ask", '{"path": "a"}'), *tool_call(1, "b", "look"), done())
+    desk.tool_returns("b", "2").choose("edit").choose(None, '{"path": "b"}').tool_returns("a", "1")
+    return ended(desk)
+
+
+def edited_while_an_answer_is_held() -> Desk:
+    desk = begun().says(*tool_call(0, "a", "gone"), *tool_call(1, "b", "ask", '{"path": "a"}'))
+    desk.choose("edit").choose(None, '{"path": "b"}').says(done())
+    return ended(desk.tool_returns("b", "1"))
+
+
+def stopped_before_it_was_formatted() -> Desk:
+    desk = begun().says(*tool_call(0, "c", "pretty", '{"path": "a"}'), done()).press("stop")
+    return desk.feed(formatted("c", "*a*"))
+
+
 def formatted_unasked() -> Desk:
     desk = begun().says(*tool_call(0, "c", "pretty", '{"path": "a"}'), done())
     desk.feed(formatted("c", "*a*")).tool_returns("c", "1")
@@ -165,6 +196,10 @@ TURNS: list[Callable[[], Desk]] = [
     told_while_text_still_streams,
     defaults_and_coercions,
     edited,
+    first_of_two_edited,
+    edited_behind_another_result,
+    edited_while_an_answer_is_held,
+    stopped_before_it_was_formatted,
     formatted_unasked,
     formatted_when_approved,
     formatted_when_edited,
@@ -241,13 +276,18 @@ def test_printed_arguments_are_a_notice_with_all_of_them() -> None:
 
 def test_chunks_say_where_a_tool_comes_from_and_how_a_call_was_decided() -> None:
     desk = begun().says(
-        *tool_call(0, "a", "remote"), *tool_call(1, "b", "ask"), *tool_call(2, "c", "gone"), done()
-    )
-    desk.choose("skip").tool_returns("a", "1")
-    chunks = live_chunks(desk, OPTIONS)
-    assert [(c.call_id, c.source, c.server) for c in chunks if isinstance(c, ToolCall)] == [
-        ("a", "mcp", "files"), ("b", "local", None), ("c", "local", None)
-    ]  # fmt: skip
-    assert [(c.call_id, c.decision) for c in chunks if isinstance(c, ToolResult)] == [
-        ("c", "unavailable"), ("b", "skip"), ("a", None)
-    ]  # fmt: skip
+        *tool_call(0, "a", "remote"), *tool_call(1, "b", "ask"), *tool_call(2, "c", "gone"),
+        *tool_call(3, "d", TELL_USER, TOLD), *tool_call(4, "e", "ask"), done(),
+    )  # fmt: skip
+    first, second = (decision.id for decision in desk.asked)
+    desk.feed(Answered(first, "skip")).feed(Answered(second, "run"))
+    ended(desk.tool_returns("a", "1").tool_returns("d", "2").tool_returns("e", "3"))
+    shown = live_chunks(desk, DisplayOptions()), replayed_chunks(desk.stream.events(), DisplayOptions())
+    for chunks in shown:
+        assert [(c.call_id, c.source, c.server) for c in chunks if isinstance(c, ToolCall)] == [
+            ("a", "mcp", "files"), ("b", "local", None), ("c", "local", None), ("d", "builtin", None),
+            ("e", "local", None),
+        ]  # fmt: skip
+        assert [(c.call_id, c.decision) for c in chunks if isinstance(c, ToolResult)] == [
+            ("c", "unavailable"), ("b", "skip"), ("a", "policy"), ("d", "policy"), ("e", None),
+        ]  # fmt: skip

@@ -10,7 +10,7 @@ from jp_lsp.conversation.ids import ConversationId, counting_event_ids, created_
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stored import load
 from jp_lsp.conversation.stream import ConversationStream
-from jp_lsp.driver.prepare import Surroundings
+from jp_lsp.driver.preparation import Surroundings
 from jp_lsp.ports.attachment import AttachmentEntry
 from jp_lsp.ports.provider import ModelId, Provider
 from jp_lsp.ports.recording import Recordings
@@ -86,6 +86,12 @@ class FakeSettings:
         switches: Sequence[ToolSwitch],
     ) -> Sequence[str]:
         return overrides
+
+    def write_document(self, settings: QuerySettings) -> str:
+        return f"model = {settings.model}\n"
+
+    def read_document(self, text: str) -> Sequence[str]:
+        return tuple(line.replace(" = ", "=") for line in text.splitlines())
 
     def delta(self, conversation: ConversationStream, settings: QuerySettings) -> JsonObject | None:
         return None

@@ -5,6 +5,7 @@ from typing import Literal
 
 import anyio
 
+from jp_lsp.ports.frontend import TextPlace
 from jp_lsp.render.options import DisplayOptions
 from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn.inputs import Answered, AskFailed, Dismissed
@@ -17,8 +18,9 @@ Answer = Answered | Dismissed | AskFailed
 class RecordingFrontend:
     """Keeps everything; `answers` are choices given to the questions in order, `None` dismisses."""
 
-    def __init__(self, *, can_prompt: bool = True) -> None:
+    def __init__(self, *, can_prompt: bool = True, text_place: TextPlace | None = None) -> None:
         self.can_prompt = can_prompt
+        self.text_place: TextPlace | None = text_place
         self.shown: list[Shown] = []
         self.asked: list[tuple[Decision, Callable[[Answer], None]]] = []
         self.withdrawn: list[tuple[DecisionId, str]] = []

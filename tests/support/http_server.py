@@ -15,6 +15,7 @@ beyond the script get 500.
 import json
 import select
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -134,10 +135,14 @@ Script = Iterable[Reply] | Callable[[Request], Reply]
 
 
 class HttpServer:
-    """Serves a script: replies in the order of the requests, or a function from request to reply."""
+    """Serves a script: replies in the order of the requests, or a function from request to reply.
 
-    def __init__(self, script: Script) -> None:
+    With `tls` it speaks HTTPS.
+    """
+
+    def __init__(self, script: Script, *, tls: ssl.SSLContext | None = None) -> None:
         self._script = script
+        self._tls = tls
         self._replies: Iterator[Reply] | None = None if callable(script) else iter(script)
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
@@ -145,12 +150,13 @@ class HttpServer:
         self._closed_by_client = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.requests: list[Request] = []
+        self.connection_count = 0
 
     @property
     def url(self) -> str:
         """The base URL."""
         host, port = self._listener.getsockname()[:2]
-        return f"http://{host}:{port}"
+        return f"http{'s' if self._tls else ''}://{host}:{port}"
 
     def wait_until_client_closed(self) -> bool:
         """Block until a client closed a connection in the middle of a reply."""
@@ -188,11 +194,14 @@ class HttpServer:
                 return
             with self._lock:
                 self._connections.add(connection)
+                self.connection_count += 1
             self._start(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:
         connection.settimeout(_PATIENCE)
         try:
+            if self._tls is not None:
+                connection = self._tls.wrap_socket(connection, server_side=True)
             with connection, connection.makefile("rb") as stream:
                 while (request := _read_request(stream)) is not None:
                     if not self._answer(connection, request):

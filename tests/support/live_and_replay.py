@@ -38,8 +38,13 @@ def blank_notice(chunk: Chunk) -> Chunk:
 
 def replayed(events: Sequence[ConversationEvent], options: DisplayOptions) -> str:
     """What stored events show."""
+    return transcript(replayed_chunks(events, options))
+
+
+def replayed_chunks(events: Sequence[ConversationEvent], options: DisplayOptions) -> list[Chunk]:
+    """The chunks of stored events."""
     turn = StoredTurn(1, events, options=options, labels=Labels())
-    return transcript(render_turns([turn], has_detail=False))
+    return render_turns([turn], has_detail=False)
 
 
 def without_space_in_fences(text: str) -> str:

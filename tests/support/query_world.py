@@ -35,11 +35,12 @@ class World:
         settings: QuerySettings | None = None,
         others: Mapping[str, ScriptedProvider | None] = {},
         results: ResultFiles | None = None,
+        source: FakeSettings | None = None,
     ) -> None:
         self.provider = provider
         self.store = MemoryStore()
         self.clock = FakeClock()
-        self.settings = FakeSettings(settings)
+        self.settings = source or FakeSettings(settings)
         self.toolbox = FakeToolbox()
         self.attachments = FakeAttachments()
         self.recordings = MemoryRecordings()
@@ -76,9 +77,10 @@ async def world(
     settings: QuerySettings | None = None,
     others: Mapping[str, ScriptedProvider | None] = {},
     results: ResultFiles | None = None,
-    **options: bool,
+    source: FakeSettings | None = None,
+    **options: bool | frozenset[str],
 ) -> AsyncGenerator[World, None]:
-    here = World(ScriptedProvider(*scripts, **options), settings, others, results)  # type: ignore[arg-type]
+    here = World(ScriptedProvider(*scripts, **options), settings, others, results, source)  # type: ignore[arg-type]
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(here.host.serve)
         await wait_all_tasks_blocked()

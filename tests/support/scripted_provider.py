@@ -35,12 +35,17 @@ class ScriptedProvider:
     """Plays the n-th list of steps for the n-th request, and remembers what it was asked."""
 
     def __init__(
-        self, *scripts: Sequence[Step], pauses_in_arguments: bool = False, answers_in_text: bool = True
+        self,
+        *scripts: Sequence[Step],
+        pauses_in_arguments: bool = False,
+        answers_in_text: bool = True,
+        features: frozenset[str] = frozenset(),
     ) -> None:
         self.requests: list[CycleRequest] = []
         self.closed = 0
         self.pauses_in_arguments = pauses_in_arguments
         self._answers_in_text = answers_in_text
+        self._features = features
         self._scripts = list(scripts)
 
     def will_play(self, *scripts: Sequence[Step]) -> None:
@@ -51,7 +56,9 @@ class ScriptedProvider:
         return [await self.model_details("big")]
 
     async def model_details(self, name: str) -> ModelDetails:
-        return ModelDetails(ModelId("test", name), answers_in_text=self._answers_in_text)
+        return ModelDetails(
+            ModelId("test", name), answers_in_text=self._answers_in_text, features=self._features
+        )
 
     async def stream(
         self, request: CycleRequest, observer: CycleObserver

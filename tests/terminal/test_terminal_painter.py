@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jp_lsp.terminal.operations import EndLine, HideStatus, Operation, Say, ShowStatus, Write
+from jp_lsp.terminal.operations import EndLine, HideStatus, Link, Operation, Say, ShowStatus, Write
 from jp_lsp.terminal.painter import Look, Output, Painter
 from tests.support.terminal_emulator import TerminalEmulator
 
@@ -90,6 +90,25 @@ CASES = {
         PLAIN,
         [Write("a\x1b[2Jb\x9b1mc\x07\rd\n"), Say("\x1b]0;x\x07")],
         [("answer", "a[2Jb1mcd\n"), ("aside", "]0;x\n")],
+    ),
+    "a link is the terminal's own": (
+        Look(),
+        [Write("see ", "tool"), Link("all", "file:///r", "tool"), ShowStatus("| 1 s"), Write("!")],
+        [
+            ("answer", "\x1b[2msee \x1b[0m\x1b]8;;file:///r\x1b\\\x1b[2mall\x1b[0m\x1b]8;;\x1b\\"),
+            ("screen", "\r\n\x1b[2m| 1 s\x1b[0m\r\x1b[J\x1b[A\x1b[8G"),
+            ("answer", "!"),
+        ],
+    ),
+    "a link that no terminal would take is text": (
+        PLAIN,
+        [Link("a\x1b", "file:///r\x1b\\\x1b]8;;x y")],
+        [("answer", "[a](file:///r\\]8;;x y)")],
+    ),
+    "a dumb terminal and a pipe get text for a link": (
+        DUMB,
+        [Link("all", "file:///r")],
+        [("answer", "[all](file:///r)")],
     ),
     "a dumb terminal gets no status": (
         DUMB,

@@ -255,6 +255,18 @@ def test_without_a_text_it_is_asked_for(scripted: Make) -> None:
     assert "interactive" not in script.messages("jp/query")[0]
 
 
+@pytest.mark.requirement("R235")
+def test_who_gives_no_text_is_not_asked_for_it_again(scripted: Make) -> None:
+    script = scripted([ASKED, done()])
+    with PtyClient(script.command(), Path.cwd()) as client:
+        client.wait_for("What do you want to ask?")
+        client.wait_for("\n>")
+        client.type("\x04")
+        assert client.wait() == 0
+    (params,) = script.messages("jp/query")
+    assert (params.get("text"), params["interactive"]) == (None, False)
+
+
 def test_waiting_for_standard_input_is_told(scripted: Make) -> None:
     """Who forgot that something else holds the pipe open must not wonder what is going on."""
     script = scripted([ASKED, say("Because."), done()])

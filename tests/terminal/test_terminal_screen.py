@@ -9,7 +9,7 @@ from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.render.chat import TurnView
 from jp_lsp.render.options import DisplayOptions, Labels
 from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire
-from jp_lsp.terminal.operations import EndLine, HideStatus, Operation, Say, ShowStatus, Write
+from jp_lsp.terminal.operations import EndLine, HideStatus, Link, Operation, Say, ShowStatus, Write
 from jp_lsp.terminal.query_options import Thoughts
 from jp_lsp.terminal.screen import Screen, Show, read_chunk
 from jp_lsp.terminal.status import StatusStyle
@@ -45,8 +45,8 @@ def call(md: str) -> dict[str, Any]:
     )
 
 
-def answer_of_tool(md: str) -> dict[str, Any]:
-    fields = {"ok": True, "truncated": False, "lines": 1, "bytes": 2}
+def answer_of_tool(md: str, **more: str) -> dict[str, Any]:
+    fields = {**more, "ok": True, "truncated": False, "lines": 1, "bytes": 2}
     return chunk("tool_result", **{"class": "durable"}, md=md, callId="c1", name="ls", **fields)
 
 
@@ -284,6 +284,26 @@ def test_what_the_server_holds_back_is_there_for_the_menu() -> None:
     assert screen.held_back == "and the[2J last"
     handle(screen, [slot("preview", "preview", clear=True)])
     assert screen.held_back == ""
+
+
+@pytest.mark.requirement("R120")
+@pytest.mark.parametrize(
+    ("md", "uri", "expected"),
+    [
+        ("[full result](file:///r)", "file:///r", [Link("full result", "file:///r", "tool")]),
+        (
+            "a\n\n[full result](file:///r)",
+            "file:///r",
+            [Write("a\n\n", "tool"), Link("full result", "file:///r", "tool")],
+        ),
+        ("[full result](file:///other)", "file:///r", [Write("[full result](file:///other)", "tool")]),
+        ("see: <file:///r>", "file:///r", [Write("see: <file:///r>", "tool")]),
+        ("[full result](file:///r)", None, [Write("[full result](file:///r)", "tool")]),
+    ],
+)
+def test_a_titled_link_to_a_result_is_one(md: str, uri: str | None, expected: list[Operation]) -> None:
+    chunk = answer_of_tool(md) if uri is None else answer_of_tool(md, uri=uri)
+    assert handle(Screen(TERMINAL), [chunk]) == expected
 
 
 def shown(show: Show, *, reasoning: Thoughts = "hidden") -> str:

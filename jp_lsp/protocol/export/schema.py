@@ -12,13 +12,43 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, models_json_schema
 from pydantic_core import core_schema
 
-from jp_lsp.protocol import base, capability, chunk, conversation, errors, model, notice, prompt, tool, turn
+from jp_lsp.protocol import (
+    base,
+    capability,
+    chunk,
+    configuration,
+    content,
+    conversation,
+    errors,
+    model,
+    notice,
+    prompt,
+    search,
+    tool,
+    turn,
+    upkeep,
+)
 from jp_lsp.protocol.capability import ClientCapabilities, ServerCapabilities
 from jp_lsp.protocol.errors import CancelledData, ErrorData
 from jp_lsp.protocol.export.documentation import field_documentation, model_documentation, named_types
 from jp_lsp.protocol.methods import METHODS, PROTOCOL_VERSION, Method
 
-MODULES = (base, notice, model, tool, prompt, conversation, turn, chunk, capability, errors)
+MODULES = (
+    base,
+    notice,
+    model,
+    tool,
+    prompt,
+    conversation,
+    search,
+    upkeep,
+    content,
+    configuration,
+    turn,
+    chunk,
+    capability,
+    errors,
+)
 """The modules whose named types are documented."""
 
 _REFERENCE = "#/$defs/{model}"
@@ -82,6 +112,8 @@ def _uses() -> Iterator[tuple[type[BaseModel], JsonSchemaMode]]:
         yield method.params, sends if is_ours else receives
         if method.result is not None:
             yield method.result, receives if is_ours else sends
+        if method.partial is not None:
+            yield method.partial, sends
     yield ClientCapabilities, receives
     yield ServerCapabilities, sends
     yield ErrorData, sends
@@ -101,6 +133,8 @@ def _describe(method: Method) -> dict[str, Any]:
         described["result"] = {"oneOf": [result, {"type": "null"}]} if method.may_answer_null else result
     if method.streams_chunks:
         described["partialResult"] = {"$ref": _REFERENCE.format(model="Chunk")}
+    elif method.partial is not None:
+        described["partialResult"] = _reference(method.partial)
     if method.command is not None:
         described["command"] = method.command
     return described

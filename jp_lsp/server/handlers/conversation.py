@@ -1,7 +1,7 @@
-"""Conversations: listing them, and showing one again (query pipeline 5.9)."""
+"""Shows a stored conversation again (query pipeline 5.9)."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jp_lsp.conversation.ids import ConversationId
@@ -9,7 +9,6 @@ from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.turns import Turn, split
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.protocol.conversation import (
-    ConversationListParams,
     RenderOverlay,
     RenderParams,
     TurnRange,
@@ -27,24 +26,6 @@ from jp_lsp.server.workplace import StoredConversation
 _CHUNKS_BEFORE_DRAINING = 64
 
 
-async def list_conversations(session: Session, params: ConversationListParams) -> JsonObject:
-    """List the conversations of the workspace, last activated first.
-
-    Raises:
-        WireError: there is no workspace.
-    """
-    try:
-        listed = await session.workplace.conversations()
-    except Refusal as refusal:
-        raise to_wire.query_error(refusal.error, draft=None, trace=new_trace()) from None
-    shown = [
-        to_wire.conversation_summary(item.id, title=item.title, last_activated_at=item.last_activated_at)
-        for item in listed
-        if item.last_activated_at is not None
-    ]
-    return {"conversations": shown if params.limit is None else shown[: params.limit]}
-
-
 async def render(session: Session, params: RenderParams) -> JsonObject:
     """Show stored turns as the chunks that showed them while they ran.
 
@@ -56,7 +37,7 @@ async def render(session: Session, params: RenderParams) -> JsonObject:
     except Refusal as refusal:
         raise to_wire.query_error(refusal.error, draft=None, trace=new_trace()) from None
     settings = TurnSettings(stored.stream, stored.settings, stored.resolve, params.config)
-    chosen = _chosen(split(stored.stream.entries), params.turns)
+    chosen = chosen_turns(split(stored.stream.entries), params.turns, "jp/conversation/render")
     turns = [_with_overlay(_stored_turn(turn, settings), params.overlay) for turn in chosen]
     notices = [to_wire.notice(notice) for notice in settings.notices]
     token = params.partial_result_token
@@ -74,8 +55,13 @@ async def render(session: Session, params: RenderParams) -> JsonObject:
 
 def transcript_of(stored: StoredConversation) -> str:
     """Give a whole conversation as one Markdown text."""
+    return markdown_of(stored, split(stored.stream.entries))
+
+
+def markdown_of(stored: StoredConversation, turns: Iterable[Turn]) -> str:
+    """Give some turns of a conversation as one Markdown text."""
     settings = TurnSettings(stored.stream, stored.settings, stored.resolve, "per_turn")
-    return export_markdown([_stored_turn(turn, settings) for turn in split(stored.stream.entries)])
+    return export_markdown([_stored_turn(turn, settings) for turn in turns])
 
 
 def _stored_turn(turn: Turn, by_turn: TurnSettings) -> StoredTurn:
@@ -91,7 +77,12 @@ def _stored_turn(turn: Turn, by_turn: TurnSettings) -> StoredTurn:
     return StoredTurn(number, turn.events, age, None, settings.display, labels)
 
 
-def _chosen(turns: list[Turn], wanted: TurnRange | None) -> list[Turn]:
+def chosen_turns(turns: list[Turn], wanted: TurnRange | None, method: str) -> list[Turn]:
+    """Give the turns that are wanted.
+
+    Raises:
+        WireError: one of them is not there; names the method.
+    """
     if wanted is None:
         return turns
     if wanted.last is not None:
@@ -99,7 +90,7 @@ def _chosen(turns: list[Turn], wanted: TurnRange | None) -> list[Turn]:
     first, last = wanted.from_turn or 1, wanted.to_turn or len(turns)
     if first > len(turns) or last > len(turns):
         problem = f"turns: the conversation has {len(turns)} turns, so there is no turn {max(first, last)}"
-        raise invalid_params("jp/conversation/render", [problem])
+        raise invalid_params(method, [problem])
     return turns[first - 1 : last]
 
 

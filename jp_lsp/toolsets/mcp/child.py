@@ -10,18 +10,15 @@ to the child ends by itself, and `OrphanGuard` ends the group of one that does n
 """
 
 import asyncio
-import os
-import signal
 import subprocess
-import sys
 from asyncio.subprocess import SubprocessStreamProtocol
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import suppress
 
 import anyio
 
 from jp_lsp.toolsets.mcp.tail import Tail
 from jp_lsp.toolsets.orphan_guard import OrphanGuard
+from jp_lsp.toolsets.process_group import CREATION_FLAGS, ask_group_to_end, group_exists, make_group_end
 
 MAX_LINE_SIZE = 32 * 1024 * 1024
 """The most bytes of one message; a server that sends more is let go."""
@@ -32,11 +29,6 @@ _TERM_SECONDS = 0.6
 _KILL_SECONDS = 0.5
 _PIPE_PATIENCE = 1.0
 _POLL_SECONDS = 0.02
-
-if sys.platform == "win32":
-    _CREATION_FLAGS = subprocess.CREATE_NO_WINDOW
-else:
-    _CREATION_FLAGS = 0
 
 
 class LineTooLongError(Exception):
@@ -100,7 +92,7 @@ class Child:
             cwd=folder,
             env=environment,
             start_new_session=True,
-            creationflags=_CREATION_FLAGS,
+            creationflags=CREATION_FLAGS,
         )
         guard.add(transport.get_pid())
         return cls(transport, protocol, tail, guard)
@@ -169,10 +161,10 @@ class Child:
                 await self._exited.wait()
             self._was_forced = not self._exited.is_set()
             if self._is_there():
-                self._signal("SIGTERM")
+                ask_group_to_end(self.id)
                 await self._wait_for_all(_TERM_SECONDS)
             if self._is_there():
-                self._signal("SIGKILL")
+                make_group_end(self.id)
                 await self._wait_for_all(_KILL_SECONDS)
             self._guard.drop(self.id)
             self._transport.close()
@@ -186,25 +178,4 @@ class Child:
         """Tell whether it, or anything of its group, is left."""
         if not self._exited.is_set():
             return True
-        if sys.platform == "win32":
-            return False
-        try:
-            os.killpg(self.id, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            pass  # somebody is there who is not ours to signal
-        return True
-
-    def _signal(self, name: str) -> None:
-        if sys.platform == "win32":
-            subprocess.Popen(
-                ["taskkill", "/F", "/T", "/PID", str(self.id)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                creationflags=_CREATION_FLAGS,
-            )
-        else:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.id, signal.Signals[name])
+        return group_exists(self.id)

@@ -76,7 +76,10 @@ class Folder:
             self.documents.servers = servers
             return self.documents
 
-        self.attachments = WorkspaceAttachments(str(path), self.desk, self.runner, self.store, resources_of)
+        self.environ: dict[str, str] = {}
+        self.attachments = WorkspaceAttachments(
+            str(path), self.desk, self.runner, self.store, resources_of, self.environ
+        )
 
     def write(self, **files: str | bytes) -> None:
         """Write files by path."""

@@ -53,10 +53,7 @@ TERMINAL = (
 )
 PACE = "states are shown at the server's own pace; the keys are for terminals that redraw (5.2)"
 
-UNUSED_FIELDS: dict[str, str] = {
-    "ProviderSettings.app_name": "OpenRouter's; its adapter comes with the other vendors",
-    "ProviderSettings.app_referrer": "OpenRouter's; its adapter comes with the other vendors",
-}
+UNUSED_FIELDS: dict[str, str] = {}
 """Fields without effect, and why."""
 
 UNUSED_KEYS: dict[str, str] = {
@@ -73,7 +70,6 @@ UNUSED_KEYS: dict[str, str] = {
     "style.tool_call.preparing": PACE,
     "style.tool_call.progress": PACE,
     "style.typewriter": TERMINAL,
-    "template.values": "comes with the templates of queries",
 }
 """Keys without effect, or tables that have such keys, and why."""
 

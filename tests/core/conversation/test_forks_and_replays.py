@@ -4,7 +4,7 @@ import pytest
 
 from jp_lsp.conversation.directive import Compaction
 from jp_lsp.conversation.fork import fork
-from jp_lsp.conversation.retain import keep_last, request_of, take_back
+from jp_lsp.conversation.retain import keep_ends, keep_last, request_of, take_back
 from jp_lsp.conversation.stream import ConversationStream
 from tests.support.streams import (
     Raw,
@@ -153,3 +153,36 @@ def test_a_fork_writes_each_entry_once() -> None:
     source = stream_of(*changes)
     copy = fork(source, created_at=at(9))
     assert all(mine is theirs for mine, theirs in zip(copy.entries, source.entries, strict=True))
+
+
+A, B, C, D = ([turn(), user(name), message(name.upper())] for name in ("a", "b", "c", "d"))
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        (1, 0, "a"),
+        (2, 0, "ab"),
+        (0, 1, "d"),
+        (1, 1, "ad"),
+        (0, 0, ""),
+        (2, 2, "abcd"),
+        (4, 0, "abcd"),
+        (9, 9, "abcd"),
+        (0, 9, "abcd"),
+    ],
+)
+def test_both_ends_are_kept(first: int, last: int, expected: str) -> None:
+    stream = stream_of(*A, *B, UNKNOWN, *C, *D, delta(model="y"))
+    keep_ends(stream, first, last)
+    asked = [line.removeprefix("user: ") for line in entry_lines(stream.entries) if "user: " in line]
+    assert "".join(asked) == expected
+    assert UNKNOWN in stored_entries(stream), "what is of the whole conversation stays"
+    assert stored_entries(stream)[-1] == delta(model="y")
+
+
+@pytest.mark.requirement("F35")
+def test_a_compaction_before_the_first_turn_that_goes_stays() -> None:
+    stream = stream_of(*A, *B, *C, *D, compaction(0, 1), compaction(1, 2), compaction(3, 3))
+    keep_ends(stream, 2, 1)
+    assert ranges(stream) == [(0, 1)]

@@ -297,7 +297,7 @@ def test_a_model_may_answer_but_not_what_is_for_the_user_alone() -> None:
     target = {"sure": QuestionPolicy(AssistantTarget())}
     calls = Calls().call(spec(run_mode="unattended", questions=target)).begin().returns(asks())
     assert calls.of("c1").phase is CallPhase.AWAITING_INQUIRY
-    assert not calls.tools.is_prompting
+    assert calls.open == []
     calls.do(calls.tools.inquiry_answered(CallId("c1"), 1, True, AT))
     assert dict(calls.runs[-1].answers) == {"sure": True}
     exclusive = Calls().call(spec(run_mode="unattended", questions=target)).begin()
@@ -343,7 +343,10 @@ def test_without_a_client_ask_means_no(policy: str, runs: int, answer: list[str]
 
 
 def test_without_a_client_a_turn_may_be_deferred() -> None:
-    assert actions.WaitForInput() in Calls(can_prompt=False).call(spec(detached_run="defer")).log
+    calls = Calls(can_prompt=False).call(spec(detached_run="defer"))
+    assert calls.tools.is_deferred
+    assert not calls.call(spec(run_mode="unattended"), "c2").begin().tools.is_deferred
+    assert calls.returns("done", "c2").tools.is_deferred
 
 
 @pytest.mark.parametrize(

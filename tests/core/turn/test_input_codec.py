@@ -192,6 +192,8 @@ INPUTS: dict[type, st.SearchStrategy[Any]] = {
     inputs.Answered: st.builds(inputs.Answered, TEXT, maybe(TEXT), maybe(TEXT)),
     inputs.Dismissed: st.builds(inputs.Dismissed, TEXT),
     inputs.AskFailed: st.builds(inputs.AskFailed, TEXT, TEXT),
+    inputs.NothingToAsk: st.just(inputs.NothingToAsk()),
+    inputs.Written: st.builds(inputs.Written, TEXT),
     inputs.ToolFinished: st.builds(inputs.ToolFinished, TEXT, COUNT, OUTCOME),
     inputs.ToolCrashed: st.builds(inputs.ToolCrashed, TEXT, COUNT, TEXT),
     inputs.ToolEnded: st.builds(inputs.ToolEnded, TEXT),

@@ -182,6 +182,16 @@ class Turn(RuleBasedStateMachine):
         self.feed(happen.Prepared(prepared))
 
     @precondition(lambda self: self.core.phase is Phase.PREPARING)
+    @rule(text=texts)
+    def the_text_is_written(self, text: str) -> None:
+        self.feed(happen.Written(text))
+
+    @precondition(lambda self: self.core.phase is Phase.PREPARING)
+    @rule()
+    def there_is_nothing_to_ask(self) -> None:
+        self.feed(happen.NothingToAsk())
+
+    @precondition(lambda self: self.core.phase is Phase.PREPARING)
     @rule()
     def preparation_fails(self) -> None:
         self.feed(happen.PrepareFailed(QueryError("model_unknown", "no")))

@@ -127,8 +127,8 @@ BEFORE = (
 BEFORE_ELSEWHERE = (
     Elsewhere(
         "Preparing: request text empty",
-        "driver/test_query.py::test_an_empty_query_touches_nothing",
-        "the runner answers before a machine is begun",
+        "driver/test_query_writing.py::test_without_a_text_nothing_is_touched",
+        "the user is asked for the text first, so that preparation finds out",
     ),
     Elsewhere(
         "Preparing: lock busy",

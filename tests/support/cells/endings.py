@@ -62,7 +62,7 @@ ENDINGS = (
         finishing,
         feeds(_SAVE_FAILED),
         Phase.FAILED,
-        "notice persist_failed; show end: completed; answer failed",
+        "notice persist_failed; show end: failed; answer failed",
     ),
     Cell("Finishing: press(1), press(2)", finishing, presses(), Phase.FINISHING, also="first"),
     Cell(

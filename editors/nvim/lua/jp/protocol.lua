@@ -209,6 +209,52 @@
 ---@field title? string
 ---@field lastActivatedAt? string RFC 3339, UTC.
 
+--- Which turns models are shown in a shorter form from now on, and how; what was said is not changed.
+---
+--- Turns are counted from 1, or from the end if negative; every restriction counts.
+---@class jp.ConversationCompactParams
+---@field conversation jp.ConversationId
+---@field fromTurn? integer
+---@field toTurn? integer
+---@field sinceLast? boolean Begin behind the last turn that a compaction covers. Default: `false`.
+---@field keepFirst? integer Default: `0`.
+---@field keepLast? integer Default: `0`.
+---@field summary? string A text that takes the place of the turns, and of every summary that they touch.
+---@field reasoning? boolean Leave reasoning out. Default: `false`.
+---@field toolCalls? "strip"|"strip_requests"|"strip_responses"|"omit" Leave out what tools were given and said, one of both, or the calls as a whole.
+---@field reset? "all"|integer Remove all compactions instead, or the one with this number in `compactions`, counted from 1.
+---@field dryRun? boolean Only say what would be. Default: `false`.
+
+--- The compactions of the conversation, in the order in which they were made.
+---@class jp.ConversationCompactResult
+---@field conversation jp.ConversationId
+---@field compactions jp.CompactionRange[]
+---@field added? jp.CompactionRange The new one; absent when no turns were left to compact.
+
+--- What to change: either `text` or `remove`.
+---@class jp.ConversationEditParams
+---@field conversation jp.ConversationId
+---@field turn integer Counted from 1.
+---@field text? string What the user should have said in it; the answer stays as it is.
+---@field remove? boolean Remove the turn. Compactions that reach to it, or behind it, go too. Default: `false`.
+
+--- The conversation as it is now.
+---@class jp.ConversationEditResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+---@field copyUri? string The folder with a copy of the conversation as it was; absent when nothing had to be changed.
+
 --- How long to keep it.
 ---@class jp.ConversationExpiryParams
 ---@field conversation jp.ConversationId
@@ -229,6 +275,18 @@
 ---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
 ---@field busy boolean Whether a query runs in it, or another program holds it.
 ---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- Which conversation, or which turns of it, to write down as one text; it may be archived.
+---@class jp.ConversationExportParams
+---@field conversation jp.ConversationId
+---@field format? "markdown"|"json" `json` has all events with nothing encoded, `markdown` what a person is shown. Default: `"markdown"`.
+---@field turns? jp.TurnRange All turns when left out.
+
+--- The text, and a name for a file of it.
+---@class jp.ConversationExportResult
+---@field text string
+---@field name string
+---@field turns integer
 
 --- What is copied into a new conversation; the source may be archived or busy, and is not changed.
 ---@class jp.ConversationForkParams
@@ -369,6 +427,46 @@
 ---@field conversation string
 ---@field trash string[] The URIs of its folders in the trash; moved back to `conversations`, it is there again.
 
+--- Which conversation to take back from the trash.
+---@class jp.ConversationRestoreParams
+---@field conversation jp.ConversationId
+
+--- The conversation as it is now.
+---@class jp.ConversationRestoreResult
+---@field conversation string
+---@field title? string
+---@field createdAt string RFC 3339, UTC, as all times here.
+---@field lastActivatedAt string When it was made, where that is all that is known.
+---@field pinnedAt? string Present while it is pinned.
+---@field archivedAt? string
+---@field expiresAt? string From when on it may be removed.
+---@field labels jp.Label[]
+---@field archived boolean
+---@field local boolean Whether it is in the user's own folder alone, so that the workspace does not have it.
+---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
+---@field busy boolean Whether a query runs in it, or another program holds it.
+---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- What to look for, and where; by default in all that was said in conversations that are not archived.
+---@class jp.ConversationSearchParams
+---@field pattern string
+---@field regex? boolean It is a regular expression, as Python has them; `^` and `$` are the ends of a line. Default: `false`.
+---@field caseSensitive? boolean When left out, case matters if the pattern has a capital letter.
+---@field scopes? jp.SearchScope[] All when left out.
+---@field conversations? jp.ConversationId[] Only these.
+---@field labels? string[] Only conversations with all these labels, as `key` or `key=value`.
+---@field archived? boolean Look at the archived ones instead. Default: `false`.
+---@field limit? integer Stop after so many hits. Default: `500`.
+---@field partialResultToken? jp.ProgressToken Hits arrive as `$/progress` on this token as they are found, and the result has none.
+
+--- What was found, the conversations that were used last first, and in each what was said first.
+---@class jp.ConversationSearchResult
+---@field hits jp.SearchHit[]
+---@field found integer How many hits there are, also those that came on the token.
+---@field searched integer How many conversations were looked at.
+---@field more boolean Whether the search stopped because of `limit`.
+---@field unreadable jp.UnreadableConversation[]
+
 --- A conversation id, `new`, or `last` for the one that was active most recently.
 ---@alias jp.ConversationSelector string
 
@@ -438,6 +536,13 @@
 ---@field active boolean Whether it is the one that this client used last, where a query goes that names none.
 ---@field busy boolean Whether a query runs in it, or another program holds it.
 ---@field problem? string Why its metadata cannot be read; title, pin and the like are unknown then.
+
+--- Nothing.
+---@class jp.ConversationTrashParams
+
+--- What `jp/conversation/restore` can take back, the latest first.
+---@class jp.ConversationTrashResult
+---@field conversations jp.TrashedConversation[]
 
 --- Which conversation to put back into the lists.
 ---@class jp.ConversationUnarchiveParams
@@ -839,6 +944,7 @@
 ---@class jp.QueryParams
 ---@field text? string The query. Without any text the user is asked for one in the editor, if that can be.
 ---@field content? jp.Content[] More of the query: texts, each a paragraph of its own after `text`, and things to attach.
+---@field quote? string What the text is about, such as a piece of code: the last paragraphs of the query. It is no text by itself: without any, the user is still asked for one.
 ---@field conversation? jp.ConversationSelector Where to ask: when left out, where this client asked last, else the default, else `last`.
 ---@field fork? jp.Fork Ask in a copy of another conversation.
 ---@field replay? integer Take the conversation back to before this turn and ask its query again, or `text` in its place. With `fork` that happens in the copy.
@@ -976,6 +1082,33 @@
 ---@field label string The name to show.
 ---@field model? string The id of the assistant's model.
 ---@field detail? string The turn's number and age, when an old conversation is shown.
+
+--- A part of a conversation with a match; the first one is shown, and where it was found.
+---@class jp.SearchHit
+---@field conversation string
+---@field title? string
+---@field scope jp.SearchScope
+---@field turn? integer Counted from 1, for `jp/conversation/render`; absent for a title.
+---@field event? integer The position of the entry in the conversation's stream, from 0; absent for a title.
+---@field before string What stands before the match in its line, cut.
+---@field match string
+---@field after string
+---@field count integer How many matches there are in this scope of the event.
+
+--- The value of a `$/progress` of a search.
+---@class jp.SearchHits
+---@field hits jp.SearchHit[]
+
+--- Where something was found; `tool_call` is a tool's name and arguments, `inquiry` a question and its answer.
+---@alias jp.SearchScope
+---| "title"
+---| "user"
+---| "assistant"
+---| "reasoning"
+---| "structured"
+---| "tool_call"
+---| "tool_result"
+---| "inquiry"
 
 --- What the server can do.
 ---@class jp.ServerCapabilities
@@ -1122,6 +1255,13 @@
 ---@field enable boolean
 ---@field name? string
 
+--- A removed conversation.
+---@class jp.TrashedConversation
+---@field conversation string
+---@field title? string
+---@field removedAt string
+---@field folders string[] The URIs of its folders in the trash.
+
 --- A turn begins.
 ---@class jp.TurnBeginChunk
 ---@field v 1 The version of the chunks.
@@ -1177,6 +1317,11 @@
 ---@field calls jp.Call[] Its tool calls, in the order of the requests; what is not `completed` runs when it is resumed.
 ---@field inquiries jp.OpenInquiry[]
 
+--- A conversation that could not be searched to its end.
+---@class jp.UnreadableConversation
+---@field conversation string
+---@field problem string
+
 --- Tokens, as far as the vendor told.
 ---@class jp.Usage
 ---@field inputTokens? integer
@@ -1191,6 +1336,7 @@
 ---| "jp/answer" # jp.AnswerParams. Answers an open question from anywhere in the client.
 ---| "jp/turn/list" # jp.TurnListParams -> jp.TurnListResult. Lists the running queries with their open questions, and the turns that could be resumed.
 ---| "jp/conversation/list" # jp.ConversationListParams -> jp.ConversationListResult. Lists the conversations of the workspace.
+---| "jp/conversation/search" # jp.ConversationSearchParams -> jp.ConversationSearchResult. Looks for a text in what was said in conversations.
 ---| "jp/conversation/render" # jp.RenderParams -> jp.RenderResult. Shows a stored conversation again, as the same chunks that showed it while it ran.
 ---| "jp/conversation/show" # jp.ConversationShowParams -> jp.ConversationShowResult. Describes one conversation, with what has to be read for it.
 ---| "jp/conversation/new" # jp.ConversationNewParams -> jp.ConversationNewResult. Makes an empty conversation.
@@ -1204,6 +1350,11 @@
 ---| "jp/conversation/unarchive" # jp.ConversationUnarchiveParams -> jp.ConversationUnarchiveResult. Puts an archived conversation back into the lists.
 ---| "jp/conversation/remove" # jp.ConversationRemoveParams -> jp.ConversationRemoveResult. Moves a conversation to the trash, from where a person can take it back.
 ---| "jp/conversation/move" # jp.ConversationMoveParams -> jp.ConversationMoveResult. Keeps a conversation for the user alone, or also in the workspace.
+---| "jp/conversation/export" # jp.ConversationExportParams -> jp.ConversationExportResult. Writes a conversation down as one text.
+---| "jp/conversation/edit" # jp.ConversationEditParams -> jp.ConversationEditResult. Changes what the user said in a turn, or removes the turn.
+---| "jp/conversation/compact" # jp.ConversationCompactParams -> jp.ConversationCompactResult. Shortens what models are shown of a conversation, or undoes that.
+---| "jp/conversation/trash" # jp.ConversationTrashParams -> jp.ConversationTrashResult. Lists the removed conversations that can be taken back.
+---| "jp/conversation/restore" # jp.ConversationRestoreParams -> jp.ConversationRestoreResult. Takes a removed conversation back from the trash.
 ---| "jp/model/list" # jp.ModelListParams -> jp.ModelListResult. Lists the models that can be asked, with their aliases.
 ---| "jp/config/get" # jp.ConfigGetParams -> jp.ConfigGetResult. Gives the value of a setting, or of all.
 ---| "jp/config/explain" # jp.ConfigExplainParams -> jp.ConfigExplainResult. Says of settings where their values come from, and what is overridden.

@@ -10,21 +10,27 @@ import pytest
 
 from jp_lsp.ports.process import Program
 from jp_lsp.toolsets.orphan_guard import OrphanGuard
-from jp_lsp.toolsets.process import SystemProcesses
+from jp_lsp.toolsets.process import POLITE_TIME, SystemProcesses
 from tests.support.processes import MakeProgram, Script, Signpost, living, zombies_of_ours
 
 MARK = "JP_TEST_MARK"
 
 
 @pytest.fixture
-async def processes(monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[SystemProcesses]:
+def polite_time() -> float:
+    """Seconds that a program has to end when it is asked to; a test may want other ones."""
+    return POLITE_TIME
+
+
+@pytest.fixture
+async def processes(monkeypatch: pytest.MonkeyPatch, polite_time: float) -> AsyncGenerator[SystemProcesses]:
     """Real processes; afterwards nothing that was started may be there, thread, child or grandchild."""
     mark = os.urandom(8).hex()
     monkeypatch.setenv(MARK, mark)
     before = {one.pid for one in living() if one.parent == os.getpid()}
     zombies = zombies_of_ours()
     guard = OrphanGuard()
-    processes = SystemProcesses(guard)
+    processes = SystemProcesses(guard, polite_time)
 
     def left() -> list[str]:
         wanted = f"{MARK}={mark}".encode()

@@ -5,7 +5,6 @@ import logging
 import os
 import resource
 import sys
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -181,10 +180,9 @@ async def test_a_grandchild_that_holds_the_pipe_does_not_hold_the_run(
     processes: SystemProcesses, script: Script
 ) -> None:
     """The run is over a second after its program (trap 84); what was left goes on until we do not."""
-    start = time.monotonic()
-    end = await processes.run(script(HOLDS_THE_PIPE))
+    with anyio.fail_after(30):
+        end = await processes.run(script(HOLDS_THE_PIPE))
     assert isinstance(end, Exited)
-    assert 1.0 <= time.monotonic() - start < 30.0
     sleeper = int(end.stdout.head)
     assert is_alive(sleeper)
 
@@ -227,10 +225,9 @@ async def test_a_program_that_closed_its_outputs_is_still_waited_for(
 
 
 async def test_a_program_that_takes_too_long_is_ended(processes: SystemProcesses, script: Script) -> None:
-    start = time.monotonic()
-    end = await processes.run(script("echo begun; sleep 60", timeout=0.2))
+    with anyio.fail_after(30):
+        end = await processes.run(script("echo begun; sleep 60", timeout=0.2))
     assert end == TimedOut(output("begun\n"), output(""))
-    assert time.monotonic() - start < 30.0
 
 
 async def test_the_timeout_is_for_the_program_not_for_what_it_left(
@@ -242,29 +239,33 @@ async def test_the_timeout_is_for_the_program_not_for_what_it_left(
 
 async def cancelled_once_ready(
     processes: SystemProcesses, made: Script, text: str, signpost: Signpost
-) -> tuple[str, float]:
-    """Run shell text until it writes to the signpost, then cancel; give what it wrote and how long that took."""
-    said, start = "", 0.0
+) -> str:
+    """Run shell text until it writes to the signpost, then cancel; give what it wrote."""
+    said = ""
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(processes.run, made(text))
             said = await signpost.wait()
-            start = time.monotonic()
             tasks.cancel_scope.cancel()
-    return said, time.monotonic() - start
+    return said
 
 
+NO_FORCE = pytest.mark.parametrize("polite_time", [60.0])
+"""Longer than a test may take: what ends in time has ended because it was asked to."""
+
+
+@NO_FORCE
 @pytest.mark.requirement("R147", "R172", "R208", "S12")
 async def test_a_cancelled_program_ends_at_once(
     processes: SystemProcesses, script: Script, signpost: Signpost
 ) -> None:
     text = f"sleep 10 & echo $$ $! > {signpost.path}; wait"
-    said, took = await cancelled_once_ready(processes, script, text, signpost)
-    assert took < 2.0  # the polite wait before the end by force
+    said = await cancelled_once_ready(processes, script, text, signpost)
     assert not any(is_alive(int(pid)) for pid in said.split())  # the grandchild too (trap 58)
 
 
 @pytest.mark.requirement("R173")
+@pytest.mark.parametrize("polite_time", [0.1])
 @pytest.mark.parametrize(
     "text",
     [
@@ -276,28 +277,27 @@ async def test_a_cancelled_program_ends_at_once(
 async def test_who_ignores_the_polite_way_is_killed(
     processes: SystemProcesses, script: Script, signpost: Signpost, text: str
 ) -> None:
-    """Two seconds later; the cancelled run is over within 2.5 (trap 85)."""
-    said, took = await cancelled_once_ready(processes, script, text.format(signpost.path), signpost)
-    assert took >= 2.0
+    """The cancelled run is over soon after the polite time (trap 85)."""
+    said = await cancelled_once_ready(processes, script, text.format(signpost.path), signpost)
     assert not is_alive(int(said))
 
 
+@NO_FORCE
 async def test_a_program_may_clean_up_when_it_is_cancelled(
     processes: SystemProcesses, script: Script, signpost: Signpost, tmp_path: Path
 ) -> None:
     text = f"trap 'echo bye > {tmp_path}/bye; exit' TERM; echo ready > {signpost.path}; while :; do sleep 0.05; done"
-    _, took = await cancelled_once_ready(processes, script, text, signpost)
-    assert took < 2.0
+    await cancelled_once_ready(processes, script, text, signpost)
     assert (tmp_path / "bye").read_text("utf-8") == "bye\n"
 
 
+@NO_FORCE
 async def test_cancelling_ends_a_grandchild_whose_parent_is_done(
     processes: SystemProcesses, script: Script, signpost: Signpost
 ) -> None:
     """In the second in which the run waits for the outputs (trap 84)."""
     text = f"sleep 60 & echo $! > {signpost.path}"
-    said, took = await cancelled_once_ready(processes, script, text, signpost)
-    assert took < 2.0  # the polite wait before the end by force
+    said = await cancelled_once_ready(processes, script, text, signpost)
     assert not is_alive(int(said))
 
 

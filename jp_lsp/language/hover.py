@@ -1,0 +1,65 @@
+"""What a setting means and what it is now, as Markdown for a hover."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jp_lsp.config.explain import DEFAULTS, Explanation
+from jp_lsp.config.kind import Key
+from jp_lsp.config.problem import dotted
+from jp_lsp.config.value import Path
+from jp_lsp.language.place import KeyPlace, place_at
+from jp_lsp.language.positions import Span
+from jp_lsp.language.schema_view import describe_default, describe_kind, key_at, show_value
+from jp_lsp.language.toml_document import read_toml
+from jp_lsp.render.tool import code_span
+
+_MOST_PLACES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a hover is about."""
+
+    path: Path
+    key: Key
+    span: Span
+
+
+def subject_at(text: str, offset: int) -> Subject | None:
+    """Find the setting at an offset, by its name or its value."""
+    place = place_at(read_toml(text), offset)
+    if place is None or place.span.start == place.span.end:
+        return None
+    path = place.path
+    key = key_at(path)
+    if key is None or (isinstance(place, KeyPlace) and not place.name):
+        return None
+    return Subject(path, key, place.span)
+
+
+def describe(subject: Subject, explanation: Explanation | None) -> str:
+    """Describe a setting; without an explanation, what it is now stays unsaid."""
+    lines = [f"**{code_span(dotted(subject.path))}**", "", subject.key.doc, ""]
+    lines.append(f"- takes {describe_kind(subject.key.kind)}")
+    if (default := describe_default(subject.key)) is not None:
+        lines.append(f"- default: {code_span(default)}")
+    if explanation is not None:
+        lines += _now(explanation)
+    return "\n".join(lines)
+
+
+def _now(explanation: Explanation) -> Sequence[str]:
+    if explanation.value is None:
+        return ["- not set"]
+    origin = explanation.origin
+    source = "by default" if origin == DEFAULTS else f"from {code_span(str(origin))}"
+    lines = [f"- now: {code_span(show_value(explanation.value))}, {source}"]
+    said = [each for each in explanation.contributions if each.state in {"adds", "shadowed"}]
+    for each in reversed(said[-_MOST_PLACES:]):
+        if each.origin == origin:
+            continue
+        manner = "adds" if each.state == "adds" else "has no effect"
+        value = "" if each.value is None else f": {code_span(show_value(each.value))}"
+        lines.append(f"- {code_span(str(each.origin))} {manner}{value}")
+    lines += [f"- {note}" for note in explanation.notes]
+    return lines

@@ -1,0 +1,173 @@
+"""What is done to the content of conversations: exporting, editing, compacting them, and taking them back."""
+
+from collections.abc import Mapping, Sequence
+
+from jp_lsp.conversation.amend import remove_turn, set_request
+from jp_lsp.conversation.compact import (
+    Policies,
+    TurnsWanted,
+    compactions_of,
+    remove_compactions,
+)
+from jp_lsp.conversation.compact import (
+    compact as add_compaction,
+)
+from jp_lsp.conversation.directive import OmitToolCalls, StripReasoning, StripToolCalls
+from jp_lsp.conversation.directory_name import directory_name
+from jp_lsp.conversation.export import events_view
+from jp_lsp.conversation.ids import deciseconds_of
+from jp_lsp.conversation.json_text import to_text
+from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.conversation.turns import Turn, split
+from jp_lsp.driver.shelf import activity_of
+from jp_lsp.ports.upkeep import ConversationFacts
+from jp_lsp.protocol.content import (
+    ConversationCompactParams,
+    ConversationEditParams,
+    ConversationExportParams,
+    ConversationRestoreParams,
+    ConversationTrashParams,
+)
+from jp_lsp.render.text import clean_line
+from jp_lsp.server import from_wire
+from jp_lsp.server.conversation_to_wire import compaction_range, trashed_conversation
+from jp_lsp.server.handlers.conversation import chosen_turns, markdown_of
+from jp_lsp.server.handlers.conversations import summary
+from jp_lsp.server.refusals import refusals_answered
+from jp_lsp.server.session import Session
+
+_SUFFIX = {"markdown": "md", "json": "json"}
+
+_TOOL_CALLS: Mapping[str, StripToolCalls | OmitToolCalls] = {
+    "strip": StripToolCalls(-1, -1),
+    "strip_requests": StripToolCalls(-1, None),
+    "strip_responses": StripToolCalls(None, -1),
+    "omit": OmitToolCalls(),
+}
+
+
+async def export(session: Session, params: ConversationExportParams) -> JsonObject:
+    """Write a conversation down as one text.
+
+    Raises:
+        WireError: there is no such conversation, it cannot be read, or it has no such turn.
+    """
+    conversation = from_wire.conversation_id(params.conversation)
+    with refusals_answered("jp/conversation/export"):
+        facts = await session.workplace.upkeep().facts(conversation)
+        if params.format == "json":  # needs no settings, which may be broken
+            stream = (await session.workplace.surroundings().store.copy(conversation)).stream
+            turns = _chosen(stream, params)
+            view = _view(facts, events_view(event for turn in turns for event in turn.events))
+            text = to_text(view) + "\n"
+        else:
+            stored = await session.workplace.read(conversation)
+            turns = _chosen(stored.stream, params)
+            text = (f"# {clean_line(facts.title)}\n\n" if facts.title else "") + markdown_of(stored, turns)
+    name = f"{directory_name(conversation, facts.title)}.{_SUFFIX[params.format]}"
+    return {"text": text, "name": name, "turns": len(turns)}
+
+
+async def edit(session: Session, params: ConversationEditParams) -> JsonObject:
+    """Give another text to what the user said in a turn, or remove the turn.
+
+    Raises:
+        WireError: there is no such conversation or turn, somebody has it, or the disk refused.
+    """
+    turn = params.turn - 1
+
+    def change(stream: ConversationStream, now: Timestamp) -> None:
+        if params.text is None:
+            remove_turn(stream, turn)
+        else:
+            set_request(stream, turn, params.text)
+
+    with refusals_answered("jp/conversation/edit"):
+        conversation = from_wire.conversation_id(params.conversation)
+        amended = await session.caretaker.amend(conversation, change, keeps_copy=True)
+        copy: JsonObject = {} if amended.copy is None else {"copyUri": amended.copy}
+        return {**await summary(session, amended.facts), **copy}
+
+
+async def compact(session: Session, params: ConversationCompactParams) -> JsonObject:
+    """Add a compaction, or remove some.
+
+    Raises:
+        WireError: there is no such conversation, nothing was said to leave out, somebody has it, or the disk refused.
+    """
+
+    def change(stream: ConversationStream, now: Timestamp) -> None:
+        if params.reset is not None:
+            remove_compactions(stream, None if params.reset == "all" else params.reset)
+        else:
+            add_compaction(stream, _turns(params), _policies(params), now)
+
+    with refusals_answered("jp/conversation/compact"):
+        conversation = from_wire.conversation_id(params.conversation)
+        if params.dry_run:
+            stream = await session.caretaker.preview(conversation, change)
+        else:
+            loses = params.reset is not None
+            stream = (await session.caretaker.amend(conversation, change, keeps_copy=loses)).stream
+    compactions = [compaction_range(each) for each in compactions_of(stream)]
+    is_added = stream.revision > 0 and params.reset is None
+    return {
+        "conversation": conversation,
+        "compactions": compactions,
+        **({"added": compactions[-1]} if is_added else {}),
+    }
+
+
+async def trash(session: Session, params: ConversationTrashParams) -> JsonObject:
+    """List what can be taken back.
+
+    Raises:
+        WireError: there is no folder.
+    """
+    with refusals_answered("jp/conversation/trash"):
+        found = await session.workplace.upkeep().trashed()
+    return {"conversations": [trashed_conversation(each) for each in found]}
+
+
+async def restore(session: Session, params: ConversationRestoreParams) -> JsonObject:
+    """Take a removed conversation back.
+
+    Raises:
+        WireError: it is not in the trash, there is one of that id, somebody has it, or the disk refused.
+    """
+    with refusals_answered("jp/conversation/restore"):
+        conversation = from_wire.conversation_id(params.conversation)
+        return await summary(session, await session.caretaker.restore(conversation))
+
+
+def _chosen(stream: ConversationStream, params: ConversationExportParams) -> list[Turn]:
+    return chosen_turns(split(stream.entries), params.turns, "jp/conversation/export")
+
+
+def _turns(params: ConversationCompactParams) -> TurnsWanted:
+    return TurnsWanted(
+        params.from_turn, params.to_turn, params.keep_first, params.keep_last, params.since_last
+    )
+
+
+def _policies(params: ConversationCompactParams) -> Policies:
+    return Policies(
+        params.summary,
+        StripReasoning() if params.reasoning else None,
+        None if params.tool_calls is None else _TOOL_CALLS[params.tool_calls],
+    )
+
+
+def _view(facts: ConversationFacts, events: Sequence[JsonValue]) -> JsonObject:
+    """Give a conversation as other programs are shown it (conversation format 7.12)."""
+    pinned: JsonObject = {} if facts.pinned_at is None else {"pinned_at": facts.pinned_at.rfc3339()}
+    return {
+        "id": str(deciseconds_of(facts.id)),
+        "title": facts.title,
+        "last_activated_at": activity_of(facts).rfc3339(),
+        **pinned,
+        "events_count": len(events),
+        "events": list(events),
+    }

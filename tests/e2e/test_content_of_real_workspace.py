@@ -1,0 +1,106 @@
+"""Searching, exporting and changing conversations of all ages, on a copy of a real workspace."""
+
+import json
+import shutil
+import stat
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.support.jp_client import JpClient
+from tests.support.jp_server import initialized_server
+from tests.support.shared import shared_path
+from tests.support.user_folders import UserFolders
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.e2e, pytest.mark.shared]
+
+LIVE = (
+    "jp-c17648402467",
+    "jp-c17662304290",
+    "jp-c17671120783",
+    "jp-c17738348630",
+    "jp-c17738399468",
+    "jp-c17758406187",
+    "jp-c17800836875",
+)
+
+
+@pytest.fixture(scope="module")
+def real_user(tmp_path_factory: pytest.TempPathFactory) -> UserFolders:
+    user = UserFolders(tmp_path_factory.mktemp("real"))
+    shutil.copytree(shared_path("real-workspace"), user.workspace, dirs_exist_ok=True)
+    for path in (user.workspace, *user.workspace.rglob("*")):
+        path.chmod(path.stat().st_mode | stat.S_IWUSR)
+    return user
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def client(real_user: UserFolders) -> AsyncIterator[JpClient]:
+    async with initialized_server(real_user) as server:
+        yield server.client
+
+
+def facts(conversation: str) -> dict[str, Any]:
+    """What is expected of a conversation."""
+    text = (shared_path("real-workspace") / "conversation-facts.json").read_text(encoding="utf-8")
+    listed = json.loads(text)["conversations"]
+    return next(each for each in listed if each["dirname"].split("-")[0] == conversation[4:])  # type: ignore[no-any-return]
+
+
+def events_text(user: UserFolders, conversation: str) -> str:
+    return (user.folder_of(conversation) / "events.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.requirement("R281", "R219")
+async def test_a_search_sees_every_event_at_its_place(client: JpClient) -> None:
+    """A pattern that is everywhere finds as many events as there are texts, at positions that an export agrees with."""
+    found = await client.request("jp/conversation/search", {"pattern": ".", "regex": True, "limit": 10_000})
+    assert (found["searched"], found["more"], found["unreadable"]) == (len(LIVE), False, [])
+    for conversation in LIVE:
+        hits = [hit for hit in found["hits"] if hit["conversation"] == conversation and "event" in hit]
+        positions = [hit["event"] for hit in hits]
+        assert positions == sorted(set(positions))
+        assert positions[-1] < facts(conversation)["loaded_entries"]
+        assert hits[-1]["turn"] <= facts(conversation)["loaded_turns"]
+
+
+@pytest.mark.requirement("R281")
+@pytest.mark.parametrize("conversation", LIVE)
+async def test_each_is_exported_whole(client: JpClient, real_user: UserFolders, conversation: str) -> None:
+    before = events_text(real_user, conversation)
+    params = {"conversation": conversation, "format": "json"}
+    exported = await client.request("jp/conversation/export", params)
+    view = json.loads(exported["text"])
+    assert (view["id"], view["title"]) == (conversation[4:], facts(conversation)["title"])
+    assert (view["events_count"], exported["turns"]) == (
+        facts(conversation)["loaded_events"],
+        facts(conversation)["loaded_turns"],
+    )
+    assert events_text(real_user, conversation) == before
+
+
+@pytest.mark.requirement("R281")
+async def test_another_text_changes_one_entry_and_a_compaction_adds_one(
+    client: JpClient, real_user: UserFolders
+) -> None:
+    """To the byte, in a long conversation that has its old layout."""
+    conversation = "jp-c17738399468"
+    before = events_text(real_user, conversation)
+    old = json.loads(before)
+    await client.request(
+        "jp/conversation/edit", {"conversation": conversation, "turn": 11, "text": "Changed."}
+    )
+    edited = events_text(real_user, conversation)
+    new = json.loads(edited)
+    assert len(new) == len(old) - 1, "the first entry of the old layout is its base configuration"
+    (different,) = [at for at, (one, other) in enumerate(zip(old[1:], new, strict=True)) if one != other]
+    assert new[different] == {**old[different + 1], "content": "Changed."}
+    await client.request(
+        "jp/conversation/compact",
+        {"conversation": conversation, "toolCalls": "strip_responses", "keepLast": 2},
+    )
+    compacted = events_text(real_user, conversation)
+    assert compacted.startswith(edited.removesuffix("\n]\n") + ",\n  {\n")
+    assert json.loads(compacted)[:-1] == new

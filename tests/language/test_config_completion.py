@@ -1,0 +1,90 @@
+"""What is offered in a configuration file; `|` is the cursor."""
+
+import pytest
+
+from jp_lsp.language.completion import Known, Offer, complete_at
+from tests.language.cursor import cursor
+
+KNOWN = Known(
+    values=lambda: {
+        "conversation": {"tools": {"*": {"run": "ask"}, "read": {"summary": "Reads."}, "odd.name": {}}},
+        "providers": {
+            "mcp": {"git": {}},
+            "llm": {"aliases": {"fast": {"provider": "anthropic", "name": "tiny"}}},
+        },
+    },
+    models=lambda: (Offer("anthropic/tiny", "Tiny"), Offer("openai/big")),
+    files=lambda: (Offer("personas/dev.toml", "Dev"),),
+)
+
+
+def written(marked: str, label: str) -> str | None:
+    """What becomes of a text when a proposal is taken; `None` if it is not offered."""
+    text, offset = cursor(marked)
+    for proposal in complete_at(text, offset, KNOWN):
+        if proposal.label == label:
+            edit = proposal.edit
+            return text[: edit.span.start] + edit.text + text[edit.span.end :]
+    return None
+
+
+@pytest.mark.parametrize(
+    ("marked", "label", "expected"),
+    [
+        ("|", "inherit", "inherit = "),
+        ("|", "assistant", "assistant"),
+        ("inh|", "inherit", "inherit = "),
+        ("inh| = true", "inherit", "inherit = true"),
+        ("[|", "assistant", "[assistant"),
+        ("[assi|]", "assistant", "[assistant]"),
+        ("[assistant.mo|]\n", "model", "[assistant.model]\n"),
+        ("[[assistant.|", "instructions", "[[assistant.instructions"),
+        ("[assistant]\nna|\n[style]\n", "name", "[assistant]\nname = \n[style]\n"),
+        ("assistant.|", "name", "assistant.name = "),
+        ("[assistant]\nmodel = { i| }", "id", "[assistant]\nmodel = { id =  }"),
+        ("[[assistant.instructions]]\n|", "title", "[[assistant.instructions]]\ntitle = "),
+        ("[assistant]\nsystem_prompt = { | }", "strategy", "[assistant]\nsystem_prompt = { strategy =  }"),
+        ("[conversation.tools.|]", "read", "[conversation.tools.read]"),
+        ("[conversation.tools.|]", "odd.name", '[conversation.tools."odd.name"]'),
+        ("[conversation.tools.x]\nru|", "run", "[conversation.tools.x]\nrun = "),
+        ("[providers.mcp.git]\nty|", "type", "[providers.mcp.git]\ntype = "),
+        ("inherit = |", "false", "inherit = false"),
+        ("style.reasoning.display = |", "summary", 'style.reasoning.display = "summary"'),
+        ('style.reasoning.display = "su|"', "summary", 'style.reasoning.display = "summary"'),
+        ('style.reasoning.display = "su| # x', "summary", 'style.reasoning.display = "summary" # x'),
+        ("assistant.model.id = |", "openai/big", 'assistant.model.id = "openai/big"'),
+        ('assistant.model.id = "|"', "fast", 'assistant.model.id = "fast"'),
+        ("assistant.model.id = { provider = | }", "xai", 'assistant.model.id = { provider = "xai" }'),
+        ('assistant.tool_choice = "|', "read", 'assistant.tool_choice = "read"'),
+        ("conversation.tools.x.source = |", "mcp.git", 'conversation.tools.x.source = "mcp.git"'),
+        ("extends = [|]", "personas/dev.toml", 'extends = ["personas/dev.toml"]'),
+        ('extends = ["a", "p|"]', "personas/dev.toml", 'extends = ["a", "personas/dev.toml"]'),
+        ("extends = [{ path = | }]", "personas/dev.toml", 'extends = [{ path = "personas/dev.toml" }]'),
+        ("broken = [\n[assistant]\nna|", "name", "broken = [\n[assistant]\nname = "),
+    ],
+)
+def test_is_offered(marked: str, label: str, expected: str) -> None:
+    assert written(marked, label) == expected
+
+
+@pytest.mark.parametrize(
+    ("marked", "label"),
+    [
+        ("[assistant]\nname = 'x'\n|", "name"),  # it is there already
+        ("[assistant.|]", "name"),  # no table
+        ("# |", "inherit"),
+        ("inherit = true |", "true"),
+        ("[nowhere]\n|", "name"),
+        ('assistant.tool_choice = "|"', "*"),
+        ("[assistant]\nname = |", "true"),
+    ],
+)
+def test_is_not_offered(marked: str, label: str) -> None:
+    assert written(marked, label) is None
+
+
+def test_says_what_it_is() -> None:
+    text, offset = cursor("[assistant.request]\nmax_re|")
+    (found,) = (each for each in complete_at(text, offset, KNOWN) if each.label == "max_retries")
+    assert found.documentation == "How often a failed request is tried again; 0 for never.\n\nDefault: `5`"
+    assert found.detail == "a whole number from 0 to 4294967295"

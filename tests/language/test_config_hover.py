@@ -1,0 +1,98 @@
+"""What is said of a setting, and what it points at; `|` is the cursor."""
+
+import pytest
+
+from jp_lsp.config.explain import Contribution, Explanation
+from jp_lsp.config.fold import OUR_ORDER
+from jp_lsp.config.layer import Origin
+from jp_lsp.language.definition import ExtendedFiles, Setting, Target, target_at
+from jp_lsp.language.hover import describe, subject_at
+from tests.language.cursor import cursor
+
+USER = Origin("user_global", "/home/me/config.toml", None, 2)
+WORKSPACE = Origin("workspace", ".jp/config.toml", None, 7)
+
+
+@pytest.mark.parametrize(
+    ("marked", "path", "piece"),
+    [
+        ("assistant.na|me = 'x'", ("assistant", "name"), "name"),
+        ("assis|tant.name = 'x'", ("assistant",), "assistant"),
+        ("[assistant]\nname = 'x|'", ("assistant", "name"), "'x'"),
+        (
+            "[assistant.model]\nparameters = { top|_k = 3 }",
+            (*("assistant", "model"), "parameters", "top_k"),
+            "top_k",
+        ),
+        (
+            "[[assistant.instructions]]\n[[assistant.instructions]]\nti|tle = 'x'",
+            ("assistant", "instructions", 1, "title"),
+            "title",
+        ),
+        ("extends = ['a', 'b|']", ("extends", 1), "'b'"),
+        ("[nowhere]\nna|me = 1", None, ""),
+        ("[assistant]\n|", None, ""),
+        ("# assistant.na|me", None, ""),
+        ("inherit = true  # wh|y", None, ""),
+    ],
+)
+def test_what_a_hover_is_about(marked: str, path: tuple[str | int, ...] | None, piece: str) -> None:
+    text, offset = cursor(marked)
+    subject = subject_at(text, offset)
+    if subject is None:
+        assert path is None
+    else:
+        assert (subject.path, text[subject.span.start : subject.span.end]) == (path, piece)
+
+
+def described(explanation: Explanation | None) -> str:
+    text, offset = cursor("[assistant.request]\nmax_re|tries = 7")
+    subject = subject_at(text, offset)
+    assert subject is not None
+    return describe(subject, explanation)
+
+
+WHAT = """\
+**`assistant.request.max_retries`**
+
+How often a failed request is tried again; 0 for never.
+
+- takes a whole number from 0 to 4294967295
+- default: `5`"""
+
+
+def test_a_setting_that_nobody_can_explain() -> None:
+    assert described(None) == WHAT
+
+
+def test_a_setting_with_its_origin() -> None:
+    said = (Contribution(USER, "shadowed", 3), Contribution(WORKSPACE, "wins", 7))
+    explanation = Explanation("assistant.request.max_retries", 7, WORKSPACE, said, OUR_ORDER)
+    assert described(explanation) == (
+        f"{WHAT}\n- now: `7`, from `.jp/config.toml:7`\n- `/home/me/config.toml:2` has no effect: `3`"
+    )
+
+
+def test_nothing_in_a_value_becomes_markdown() -> None:
+    said = (Contribution(WORKSPACE, "wins", "a ` b\n# c"),)
+    explanation = Explanation("assistant.name", "a ` b\n# c", WORKSPACE, said, OUR_ORDER)
+    assert described(explanation).splitlines()[-1] == '- now: ``"a ` b\\n# c"``, from `.jp/config.toml:7`'
+
+
+@pytest.mark.parametrize(
+    ("marked", "target"),
+    [
+        ("extends = ['par|ts/*.toml']", ExtendedFiles("parts/*.toml")),
+        ("extends = [{ path = 'a|', strategy = 'after' }]", ExtendedFiles("a")),
+        ("extends = [{ path = 'a', strategy = 'af|ter' }]", None),
+        ("assistant.model.id = 'fa|st'", Setting("providers.llm.aliases.fast")),
+        ("assistant.model.id = 'anthropic/x|'", None),
+        ("assistant.na|me = 'x'", Setting("assistant.name")),
+        ("assis|tant.name = 'x'", None),
+        ("x|yz = 1", None),
+        ("|", None),
+    ],
+)
+def test_what_a_place_points_at(marked: str, target: Target | None) -> None:
+    text, offset = cursor(marked)
+    assert target_at(text, offset) == target
