@@ -178,7 +178,9 @@ def test_a_chat_is_opened_again_as_it_was(nvim: NvimScreen, vendor: ChatVendor) 
     nvim.command("Jp chat last")
     nvim.wait_for(r"Remembered\.")
     nvim.wait_for("▸ thought, 1 line")
+    nvim.settle(lambda: nvim.lua("return vim.bo.filetype") == "jpchat")
     assert nvim.lua("return vim.bo.filetype") == "jpchat"
+    nvim.settle(lambda: bool(nvim.lua(_IS_COLOURED)))
     assert nvim.lua(_IS_COLOURED)
     assert chat_text(nvim).replace(" (turn 1, now)", "") == before
 

@@ -32,6 +32,7 @@ _CHANGING = (
     (re.compile(r"[◐◓◑◒]"), "◐"),
     (re.compile(r"jp://edit/\S+"), "jp://edit/0"),
     (re.compile(r"jp://proposed/\d+/"), "jp://proposed/0/"),
+    (re.compile(r"j//p/\d+/"), "j//p/0/"),
 )
 """What differs from run to run on a screen, and what stands for it."""
 
