@@ -175,6 +175,7 @@ def test_a_chat_is_opened_again_as_it_was(nvim: NvimScreen, vendor: ChatVendor) 
     nvim.wait_for("tokens in")
     before = chat_text(nvim)
     nvim.lua(_CLOSE_CHAT)
+    nvim.wait_until_gone("Remembered")
     nvim.command("Jp chat last")
     nvim.wait_for(r"Remembered\.")
     nvim.wait_for("▸ thought, 1 line")
@@ -182,6 +183,7 @@ def test_a_chat_is_opened_again_as_it_was(nvim: NvimScreen, vendor: ChatVendor) 
     assert nvim.lua("return vim.bo.filetype") == "jpchat"
     nvim.settle(lambda: bool(nvim.lua(_IS_COLOURED)))
     assert nvim.lua(_IS_COLOURED)
+    nvim.settle(lambda: chat_text(nvim).replace(" (turn 1, now)", "") == before)
     assert chat_text(nvim).replace(" (turn 1, now)", "") == before
 
 
