@@ -13,6 +13,7 @@ import anyio
 import anyio.to_thread
 
 from jp_lsp import __version__
+from jp_lsp.attachments.http_body import read_up_to
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 
 if TYPE_CHECKING:
@@ -102,14 +103,10 @@ class GitHub:
 
 
 async def _read(response: "httpx.Response") -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in response.aiter_bytes():
-        size += len(piece)
-        if size > ANSWER_LIMIT:
-            raise GitHubError(f"GitHub's answer has more than {ANSWER_LIMIT // 1024 // 1024} MiB")
-        pieces.append(piece)
-    return b"".join(pieces)
+    data = await read_up_to(response, ANSWER_LIMIT)
+    if data is None:
+        raise GitHubError(f"GitHub's answer has more than {ANSWER_LIMIT // 1024 // 1024} MiB")
+    return data
 
 
 def _objects(data: bytes) -> Sequence[JsonObject]:

@@ -14,6 +14,7 @@ import anyio.to_thread
 
 from jp_lsp import __version__
 from jp_lsp.attachments.html_markdown import to_markdown
+from jp_lsp.attachments.http_body import read_up_to
 from jp_lsp.conversation.thread import TextAttachment
 from jp_lsp.ports.attachment import AttachmentEntry, Fetched
 
@@ -101,14 +102,10 @@ async def _load(url: str) -> str:
 
 
 async def _read(response: "httpx.Response") -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in response.aiter_bytes():
-        size += len(piece)
-        if size > PAGE_LIMIT:
-            raise _NoPage(f"it has more than {PAGE_LIMIT // 1024 // 1024} MiB")
-        pieces.append(piece)
-    return b"".join(pieces)
+    data = await read_up_to(response, PAGE_LIMIT)
+    if data is None:
+        raise _NoPage(f"it has more than {PAGE_LIMIT // 1024 // 1024} MiB")
+    return data
 
 
 def _decode(data: bytes, encoding: str | None) -> str:

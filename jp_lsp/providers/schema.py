@@ -4,9 +4,9 @@
 else allowed; the vendor then guarantees the shape. *loose*: strict's repairs without its demands.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.conversation.json_value import JsonObject, JsonValue, type_name
 from jp_lsp.providers.portable import portable
 from jp_lsp.providers.untrusted import as_list, as_object, as_text, pick
 from jp_lsp.tools.definition import Parameter, ToolDefinition
@@ -113,26 +113,8 @@ def _flatten(values: Sequence[JsonValue]) -> list[JsonValue]:
 
 
 def _inferred_items(members: Sequence[JsonValue]) -> dict[str, JsonValue]:
-    names = list(dict.fromkeys(_type_name(member) for member in members))
+    names = list(dict.fromkeys(type_name(member) for member in members))
     return {"type": names[0]} if len(names) == 1 else {"type": names} if names else {}
-
-
-def _type_name(value: JsonValue) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
-        case _:
-            return "array"
 
 
 def nullable(schema: JsonObject) -> dict[str, JsonValue]:

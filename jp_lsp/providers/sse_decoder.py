@@ -1,6 +1,6 @@
 """What the decoders of all vendors' streams have in common: framed payloads in, our events out, until the end.
 
-A vendor's decoder says what one payload means, and what the loss of the connection means where it stands.
+A vendor's decoder says what one payload means.
 """
 
 from abc import ABC, abstractmethod
@@ -10,7 +10,7 @@ from typing import Protocol
 from jp_lsp.providers.failure import VendorErrors, lost_stream
 from jp_lsp.providers.sse import EventTooLargeError, SseDecoder, SseEvent
 from jp_lsp.turn.failure import FailureKind, StreamFailure
-from jp_lsp.turn.stream_event import FinishReason, StreamEvent, Usage
+from jp_lsp.turn.stream_event import Finished, FinishReason, StreamEvent, Usage
 
 
 class Framing(Protocol):
@@ -60,9 +60,15 @@ class ResponseDecoder(ABC):
         events = self._take(self._framing.end())
         return events + self.broken(lost_stream(self._errors))
 
-    @abstractmethod
     def broken(self, failure: StreamFailure) -> list[StreamEvent]:
-        """Take the loss of the connection: harmless when the reason to stop was told, else a failure."""
+        """Take the loss of the connection: harmless when the reason to stop was told, else a failure.
+
+        Where a vendor tells the reason only as the very end, whatever comes before it is lost.
+        """
+        if self.is_finished:
+            return []
+        self.is_finished = True
+        return [failure if self._finish is None else Finished(self._finish)]
 
     @abstractmethod
     def _on_payload(self, name: str, data: str, events: list[StreamEvent]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from jp_lsp.conversation.json_text import from_text
-from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.conversation.json_value import JsonObject, JsonValue, type_name
 from jp_lsp.tools.definition import Parameter, ToolDefinition
 from jp_lsp.tools.spec import LocalSource, McpSource, ToolSpec
 
@@ -213,7 +213,7 @@ def _find_unfit(parameter: Parameter, value: JsonValue, path: str) -> list[str]:
     if value is None and (_is_left_out_by_null(parameter) or "null" in types):
         return []
     if types and _TYPES.issuperset(types) and not _is_of_type(value, types):
-        return [f"{path}: expected {' or '.join(types)}, not {_type_of(value)}"]
+        return [f"{path}: expected {' or '.join(types)}, not {type_name(value)}"]
     if parameter.enum and not _is_allowed(value, parameter.enum):
         return [f"{path}: {_quote(value)} is not one of {_list(parameter.enum)}"]
     return []
@@ -252,28 +252,10 @@ def _types(parameter: Parameter) -> tuple[str, ...]:
 
 
 def _is_of_type(value: JsonValue, types: Sequence[str]) -> bool:
-    actual = _type_of(value)
+    actual = type_name(value)
     if actual in types or (actual == "integer" and "number" in types):
         return True
     return isinstance(value, float) and value.is_integer() and "integer" in types
-
-
-def _type_of(value: JsonValue) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
-        case _:
-            return "array"
 
 
 def _is_list(value: JsonValue) -> TypeGuard[Sequence[JsonValue]]:
@@ -302,5 +284,5 @@ def _quote(value: JsonValue) -> str:
 
 
 def _with_article(value: JsonValue) -> str:
-    name = _type_of(value)
+    name = type_name(value)
     return name if name == "null" else f"an {name}" if name[0] in "aio" else f"a {name}"

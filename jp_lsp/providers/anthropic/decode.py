@@ -43,13 +43,6 @@ class MessagesDecoder(ResponseDecoder):
         # Blocks of kinds that we do not know, such as the vendor's own tools; all of theirs is passed over.
         self._strange_blocks: set[int] = set()
 
-    def broken(self, failure: StreamFailure) -> list[StreamEvent]:
-        """Take the loss of the connection: harmless when the reason to stop was told, else a failure."""
-        if self.is_finished:
-            return []
-        self.is_finished = True
-        return [failure if self._finish is None else Finished(self._finish)]
-
     def _on_payload(self, name: str, data: str, events: list[StreamEvent]) -> None:
         try:
             payload = as_object(parse_json(data))

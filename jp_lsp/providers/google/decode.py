@@ -58,13 +58,6 @@ class GenerateDecoder(ResponseDecoder):
         """The first index that this response did not use."""
         return self._index if self._mode is None else self._index + 1
 
-    def broken(self, failure: StreamFailure) -> list[StreamEvent]:
-        """Take the loss of the connection: the finish is the end here, so whatever comes before it is lost."""
-        if self.is_finished:
-            return []
-        self.is_finished = True
-        return [failure]
-
     def _on_payload(self, name: str, data: str, events: list[StreamEvent]) -> None:
         try:
             payload = parse_json(data)

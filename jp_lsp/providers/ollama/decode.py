@@ -44,13 +44,6 @@ class ChatDecoder(ResponseDecoder):
         self._highest_index = -1
         self._flushed: set[int] = set()
 
-    def broken(self, failure: StreamFailure) -> list[StreamEvent]:
-        """Take the loss of the connection: the last line is the end, so whatever comes before it is lost."""
-        if self.is_finished:
-            return []
-        self.is_finished = True
-        return [failure]
-
     def _on_payload(self, name: str, data: str, events: list[StreamEvent]) -> None:
         try:
             line = as_object(parse_json(data))

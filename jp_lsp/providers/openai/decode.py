@@ -55,13 +55,6 @@ class ResponsesDecoder(ResponseDecoder):
         self._counted: dict[str, int] = {}
         self._with_arguments: set[int] = set()
 
-    def broken(self, failure: StreamFailure) -> list[StreamEvent]:
-        """Take the loss of the connection; nothing but the last event tells why an answer ends."""
-        if self.is_finished:
-            return []
-        self.is_finished = True
-        return [failure]
-
     def take_whole(self, response: JsonObject) -> list[StreamEvent]:
         """Take an answer that came in one piece, as the events that a stream would have had."""
         events: list[StreamEvent] = []
