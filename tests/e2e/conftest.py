@@ -1,5 +1,7 @@
 """A vendor, a user and a server, shared by the tests of a module that leave them as they found them."""
 
+import shutil
+import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest_asyncio
 from tests.support.chat_vendor import ChatVendor
 from tests.support.jp_client import JpClient
 from tests.support.jp_server import JpServer, initialized_server
+from tests.support.shared import shared_path
 from tests.support.user_folders import UserFolders
 
 
@@ -47,3 +50,19 @@ async def server(user: UserFolders) -> AsyncIterator[JpServer]:
 @pytest.fixture
 def client(server: JpServer) -> JpClient:
     return server.client
+
+
+@pytest.fixture(scope="module")
+def real_user(tmp_path_factory: pytest.TempPathFactory) -> UserFolders:
+    """A user whose workspace is a copy of a real one, which may be written."""
+    user = UserFolders(tmp_path_factory.mktemp("real"))
+    shutil.copytree(shared_path("real-workspace"), user.workspace, dirs_exist_ok=True)
+    for path in (user.workspace, *user.workspace.rglob("*")):
+        path.chmod(path.stat().st_mode | stat.S_IWUSR)
+    return user
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def real_client(real_user: UserFolders) -> AsyncIterator[JpClient]:
+    async with initialized_server(real_user) as server:
+        yield server.client

@@ -7,23 +7,18 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_scenarios import WATCH
 from tests.e2e.test_tools import STOCK, choose, configured, screen_of, until_exists
 from tests.support.chat_vendor import ChatVendor, answer
 from tests.support.http_server import HttpServer, Reply
 from tests.support.jp_client import JpClient, fault_of, result_of
 from tests.support.jp_server import initialized_server
+from tests.support.process_watch import watch_processes
 from tests.support.processes import wait_until_gone
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
 
 SCRIPTED = Path(__file__).parents[1] / "support" / "mcp_server.py"
-
-
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
 
 
 def write(user: UserFolders, **files: str) -> None:
@@ -123,11 +118,7 @@ async def test_the_editor_is_ahead_of_the_disk(own_user: UserFolders, vendor: Ch
 async def test_a_command_of_the_workspace_waits_for_trust_and_one_of_the_query_does_not(
     own_user: UserFolders, vendor: ChatVendor, tmp_path: Path
 ) -> None:
-    (tmp_path / "watch").mkdir()
-    (tmp_path / "watch" / "sitecustomize.py").write_text(WATCH, encoding="utf-8")
-    started = tmp_path / "started"
-    own = own_user.environment()["PYTHONPATH"]
-    environment = {"PYTHONPATH": f"{tmp_path / 'watch'}:{own}", "STARTED_PROCESSES": str(started)}
+    environment, started = watch_processes(own_user, tmp_path)
     write(own_user, plain_md="plain")
     (own_user.workspace / ".jp" / "config.toml").write_text(
         "conversation.attachments = ['cmd:touch harmed', 'CMD:touch harmed-too', 'file:plain.md', "

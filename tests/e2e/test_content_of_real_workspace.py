@@ -1,16 +1,11 @@
 """Searching, exporting and changing conversations of all ages, on a copy of a real workspace."""
 
 import json
-import shutil
-import stat
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from tests.support.jp_client import JpClient
-from tests.support.jp_server import initialized_server
 from tests.support.shared import shared_path
 from tests.support.user_folders import UserFolders
 
@@ -27,21 +22,6 @@ LIVE = (
 )
 
 
-@pytest.fixture(scope="module")
-def real_user(tmp_path_factory: pytest.TempPathFactory) -> UserFolders:
-    user = UserFolders(tmp_path_factory.mktemp("real"))
-    shutil.copytree(shared_path("real-workspace"), user.workspace, dirs_exist_ok=True)
-    for path in (user.workspace, *user.workspace.rglob("*")):
-        path.chmod(path.stat().st_mode | stat.S_IWUSR)
-    return user
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def client(real_user: UserFolders) -> AsyncIterator[JpClient]:
-    async with initialized_server(real_user) as server:
-        yield server.client
-
-
 def facts(conversation: str) -> dict[str, Any]:
     """What is expected of a conversation."""
     text = (shared_path("real-workspace") / "conversation-facts.json").read_text(encoding="utf-8")
@@ -54,9 +34,11 @@ def events_text(user: UserFolders, conversation: str) -> str:
 
 
 @pytest.mark.requirement("R281", "R219")
-async def test_a_search_sees_every_event_at_its_place(client: JpClient) -> None:
+async def test_a_search_sees_every_event_at_its_place(real_client: JpClient) -> None:
     """A pattern that is everywhere finds as many events as there are texts, at positions that an export agrees with."""
-    found = await client.request("jp/conversation/search", {"pattern": ".", "regex": True, "limit": 10_000})
+    found = await real_client.request(
+        "jp/conversation/search", {"pattern": ".", "regex": True, "limit": 10_000}
+    )
     assert (found["searched"], found["more"], found["unreadable"]) == (len(LIVE), False, [])
     for conversation in LIVE:
         hits = [hit for hit in found["hits"] if hit["conversation"] == conversation and "event" in hit]
@@ -68,10 +50,12 @@ async def test_a_search_sees_every_event_at_its_place(client: JpClient) -> None:
 
 @pytest.mark.requirement("R281")
 @pytest.mark.parametrize("conversation", LIVE)
-async def test_each_is_exported_whole(client: JpClient, real_user: UserFolders, conversation: str) -> None:
+async def test_each_is_exported_whole(
+    real_client: JpClient, real_user: UserFolders, conversation: str
+) -> None:
     before = events_text(real_user, conversation)
     params = {"conversation": conversation, "format": "json"}
-    exported = await client.request("jp/conversation/export", params)
+    exported = await real_client.request("jp/conversation/export", params)
     view = json.loads(exported["text"])
     assert (view["id"], view["title"]) == (conversation[4:], facts(conversation)["title"])
     assert (view["events_count"], exported["turns"]) == (
@@ -83,13 +67,13 @@ async def test_each_is_exported_whole(client: JpClient, real_user: UserFolders, 
 
 @pytest.mark.requirement("R281")
 async def test_another_text_changes_one_entry_and_a_compaction_adds_one(
-    client: JpClient, real_user: UserFolders
+    real_client: JpClient, real_user: UserFolders
 ) -> None:
     """To the byte, in a long conversation that has its old layout."""
     conversation = "jp-c17738399468"
     before = events_text(real_user, conversation)
     old = json.loads(before)
-    await client.request(
+    await real_client.request(
         "jp/conversation/edit", {"conversation": conversation, "turn": 11, "text": "Changed."}
     )
     edited = events_text(real_user, conversation)
@@ -97,7 +81,7 @@ async def test_another_text_changes_one_entry_and_a_compaction_adds_one(
     assert len(new) == len(old) - 1, "the first entry of the old layout is its base configuration"
     (different,) = [at for at, (one, other) in enumerate(zip(old[1:], new, strict=True)) if one != other]
     assert new[different] == {**old[different + 1], "content": "Changed."}
-    await client.request(
+    await real_client.request(
         "jp/conversation/compact",
         {"conversation": conversation, "toolCalls": "strip_responses", "keepLast": 2},
     )

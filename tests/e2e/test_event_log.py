@@ -27,11 +27,6 @@ FREE, ASKED = {"run": "unattended"}, {"run": "ask"}
 JP_CLIENT: dict[str, Any] = {"experimental": {"jp": {"version": 1, "prompt": {"kinds": ["secret"]}}}}
 
 
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
-
-
 def recordings(user: UserFolders) -> list[Path]:
     """The files, oldest first."""
     return sorted((user.data / "recordings").glob("*.jsonl"))

@@ -1,6 +1,5 @@
 """Settings that say what a press, a menu and the place for a reply are."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +16,6 @@ CAPABILITIES: dict[str, Any] = {
     "window": {"showDocument": {"support": True}, "workDoneProgress": True},
     "experimental": {"jp": {"prompt": {"kinds": ["menu", "text", "edit"]}}},
 }
-
-
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
 
 
 @pytest.mark.requirement("R333", "R139")

@@ -17,11 +17,6 @@ pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
 STOCK: Json = {"window": {"showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}}}}
 
 
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
-
-
 def configure(path: Path, labels: str) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write(f"[conversation.labels]\n{labels}\n")

@@ -14,11 +14,6 @@ from tests.support.user_folders import UserFolders
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
 
 
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
-
-
 def told(vendor: ChatVendor) -> list[str]:
     """What the model was told of its calls in the last request."""
     return [each["content"] for each in vendor.queries[-1]["messages"] if each["role"] == "tool"]

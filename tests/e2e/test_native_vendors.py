@@ -13,6 +13,7 @@ from tests.support.jp_client import WireFault
 from tests.support.jp_server import JpServer, initialized_server
 from tests.support.native_vendor import SPEECHES, NativeVendor, signature_of
 from tests.support.shell_tools import FREE, with_tools
+from tests.support.titles import wait_for_title
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
@@ -206,12 +207,7 @@ async def test_titles(native_user: UserFolders, native: NativeVendor) -> None:
     environment = {native.speech.key: KEY}
     async with initialized_server(native_user, environment=environment, capabilities=JP_CLIENT) as server:
         result = await server.client.query("How large?", "t", conversation="new")
-        await server.client.wait_for(
-            lambda: any(
-                change.get("title") == "Of sizes"
-                for change in server.client.received("jp/conversationChanged")
-            )
-        )
+        await wait_for_title(server.client, "Of sizes")
     assert result["outcome"] == "completed"
     assert len(native.queries) == 2
 

@@ -27,11 +27,6 @@ pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
 PROMPTS = {"experimental": {"jp": {"prompt": {"kinds": ["menu", "text", "pick"]}, "chunks": True}}}
 
 
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
-
-
 async def turn(user: UserFolders, vendor: ChatVendor, *calls: tuple[str, dict[str, Any]]) -> list[str]:
     """Have the model make calls in a turn of its own, and give what it heard."""
     vendor.will_answer(calling(*calls), answer("Done."))

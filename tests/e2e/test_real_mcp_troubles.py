@@ -32,11 +32,6 @@ SILENT = ("sh", "-c", "cat > /dev/null")
 """Takes everything, and never answers."""
 
 
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
-
-
 def shell(script: str, command: tuple[str, ...]) -> tuple[str, ...]:
     """A shell script that ends with starting a server."""
     return ("sh", "-c", f"{script} exec {shlex.join(command)}")

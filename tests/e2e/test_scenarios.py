@@ -9,6 +9,7 @@ from tests.e2e.test_tools import STOCK, calls, choose, screen_of, until_exists, 
 from tests.support.chat_vendor import ChatVendor, answer, called, thought
 from tests.support.jp_client import WireFault, result_of
 from tests.support.jp_server import initialized_server
+from tests.support.process_watch import watch_processes
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
@@ -122,15 +123,6 @@ async def test_a_call_that_was_cut_by_the_limit_does_not_run(
     assert not (own_user.workspace / "harmed").exists()
 
 
-WATCH = """
-import os, sys
-def note(event, arguments, path=os.environ["STARTED_PROCESSES"]):
-    if event in {"subprocess.Popen", "os.posix_spawn", "os.exec", "os.fork", "os.forkpty", "os.system"}:
-        with open(path, "a") as file:
-            file.write(event + " " + repr(arguments)[:300] + "\\n")
-sys.addaudithook(note)
-"""
-
 HOSTILE = """
 [assistant]
 instructions = []
@@ -161,11 +153,7 @@ async def test_a_hostile_workspace_starts_no_process_before_trust(
     own_user: UserFolders, vendor: ChatVendor, tmp_path: Path
 ) -> None:
     """Every start of a process within the server is noted; before trust there is none."""
-    (tmp_path / "watch").mkdir()
-    (tmp_path / "watch" / "sitecustomize.py").write_text(WATCH, encoding="utf-8")
-    started = tmp_path / "started"
-    own = own_user.environment()["PYTHONPATH"]
-    environment = {"PYTHONPATH": f"{tmp_path / 'watch'}:{own}", "STARTED_PROCESSES": str(started)}
+    environment, started = watch_processes(own_user, tmp_path)
     config = HOSTILE.replace("[conversation.attachments]\n", "").replace(
         "[assistant]\ninstructions = []\n", ""
     )

@@ -1,7 +1,6 @@
 """Settings of the server, and options of a request, that a user can see the effect of."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +13,6 @@ from tests.support.jp_server import initialized_server
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
-
-
-@pytest.fixture
-def own_user(tmp_path: Path, shared_vendor: ChatVendor) -> UserFolders:
-    return UserFolders(tmp_path, shared_vendor.url)
 
 
 def settings(**sections: dict[str, Any]) -> dict[str, Any]:

@@ -1,37 +1,17 @@
 """The operations of an editor's tree, over the wire, on a copy of a real workspace of conversations of all ages."""
 
 import json
-import shutil
-import stat
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from tests.support.jp_client import JpClient, Json
-from tests.support.jp_server import initialized_server
 from tests.support.shared import shared_path
 from tests.support.user_folders import UserFolders
 from tests.support.workspaces import states
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e, pytest.mark.shared]
-
-
-@pytest.fixture(scope="module")
-def real_user(tmp_path_factory: pytest.TempPathFactory) -> UserFolders:
-    user = UserFolders(tmp_path_factory.mktemp("real"))
-    shutil.copytree(shared_path("real-workspace"), user.workspace, dirs_exist_ok=True)
-    for path in (user.workspace, *user.workspace.rglob("*")):
-        path.chmod(path.stat().st_mode | stat.S_IWUSR)
-    return user
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def client(real_user: UserFolders) -> AsyncIterator[JpClient]:
-    async with initialized_server(real_user) as server:
-        yield server.client
 
 
 def facts() -> dict[str, Any]:
@@ -55,9 +35,9 @@ def streams(user: UserFolders, conversation: str) -> dict[str, bytes]:
 
 
 @pytest.mark.requirement("R219", "R281")
-async def test_all_are_listed_and_described_as_they_are(client: JpClient) -> None:
-    live = (await client.request("jp/conversation/list"))["conversations"]
-    archived = (await client.request("jp/conversation/list", {"archived": True}))["conversations"]
+async def test_all_are_listed_and_described_as_they_are(real_client: JpClient) -> None:
+    live = (await real_client.request("jp/conversation/list"))["conversations"]
+    archived = (await real_client.request("jp/conversation/list", {"archived": True}))["conversations"]
     expected = facts()
     assert {each["conversation"]: each["title"] for each in (*live, *archived)} == {
         conversation: each["title"] for conversation, each in expected.items()
@@ -68,7 +48,7 @@ async def test_all_are_listed_and_described_as_they_are(client: JpClient) -> Non
     times = [each["lastActivatedAt"] for each in live]
     assert times == sorted(times, reverse=True)
     for conversation, each in expected.items():
-        shown: Json = await client.request("jp/conversation/show", {"conversation": conversation})
+        shown: Json = await real_client.request("jp/conversation/show", {"conversation": conversation})
         assert (shown["turns"], shown["events"]) == (each["loaded_turns"], each["loaded_events"]), (
             conversation
         )
@@ -89,10 +69,10 @@ async def test_all_are_listed_and_described_as_they_are(client: JpClient) -> Non
     ],
 )
 async def test_no_byte_of_what_was_said_changes(
-    client: JpClient, real_user: UserFolders, conversation: str
+    real_client: JpClient, real_user: UserFolders, conversation: str
 ) -> None:
     """Not even the layout of an old conversation: a title is no reason to bring its stream up to date."""
-    await client.request("jp/conversation/show", {"conversation": conversation})
+    await real_client.request("jp/conversation/show", {"conversation": conversation})
     before = streams(real_user, conversation)
     title = facts()[conversation]["title"]
     for verb, params in (
@@ -106,7 +86,7 @@ async def test_no_byte_of_what_was_said_changes(
         ("move", {"local": True}),
         ("move", {"local": False}),
     ):
-        await client.request(f"jp/conversation/{verb}", {"conversation": conversation, **params})
+        await real_client.request(f"jp/conversation/{verb}", {"conversation": conversation, **params})
     assert streams(real_user, conversation) == before
     for verb, params in (
         ("title", {"title": title}),
@@ -114,17 +94,17 @@ async def test_no_byte_of_what_was_said_changes(
         ("labels", {"clear": True}),
         ("expiry", {}),
     ):
-        await client.request(f"jp/conversation/{verb}", {"conversation": conversation, **params})
+        await real_client.request(f"jp/conversation/{verb}", {"conversation": conversation, **params})
     assert real_user.folder_of(conversation).name == facts()[conversation]["dirname"]
     stored = json.loads((real_user.folder_of(conversation) / "metadata.json").read_text(encoding="utf-8"))
     assert stored.keys() == {"title", "last_activated_at"}
 
 
-async def test_a_copy_of_an_old_one_leaves_it_alone(client: JpClient, real_user: UserFolders) -> None:
+async def test_a_copy_of_an_old_one_leaves_it_alone(real_client: JpClient, real_user: UserFolders) -> None:
     source = "jp-c17659773217"
     before = states(Path(real_user.conversations / ".archive"))
-    copy = await client.request("jp/conversation/fork", {"conversation": source})
+    copy = await real_client.request("jp/conversation/fork", {"conversation": source})
     assert copy["title"] == facts()[source]["title"]
-    shown = await client.request("jp/conversation/show", {"conversation": copy["conversation"]})
+    shown = await real_client.request("jp/conversation/show", {"conversation": copy["conversation"]})
     assert shown["events"] == facts()[source]["sanitized_events"]
     assert states(Path(real_user.conversations / ".archive")) == before

@@ -13,6 +13,7 @@ from tests.support.chat_vendor import ChatVendor, answer, refused
 from tests.support.http_server import Hold
 from tests.support.jp_client import PATIENCE, JpClient, Json
 from tests.support.jp_server import JpServer, initialized_server
+from tests.support.titles import wait_for_title
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
@@ -49,16 +50,6 @@ async def titled_server(titled_user: UserFolders) -> AsyncIterator[JpServer]:
 @pytest.fixture
 def editor(titled_server: JpServer) -> JpClient:
     return titled_server.client
-
-
-async def wait_for_title(client: JpClient, title: str) -> Json:
-    """Wait until the client is told of a title."""
-
-    def look() -> Json | None:
-        told = client.received("jp/conversationChanged")
-        return next((change for change in told if change.get("title") == title), None)
-
-    return await client.wait_for(look)
 
 
 async def reached(gate: Hold) -> None:

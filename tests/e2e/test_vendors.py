@@ -4,7 +4,6 @@ The fake vendor (llmock) grades its clients: `assert_resilient` fails when a wai
 short, when what can be tried again was not, or when what cannot be was.
 """
 
-import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,11 @@ import pytest_asyncio
 from llmock.scenarios import Fail, Match, Reply
 
 from jp_lsp.providers.local.adapter import build_model
-from jp_lsp.providers.local.install import install
-from jp_lsp.providers.local.job import InstallError, Job
 from jp_lsp.providers.local.process import Endpoint
-from jp_lsp.providers.local.release import current_release
 from jp_lsp.providers.local.settings import LocalModelSettings
 from tests.support.jp_client import JpClient
 from tests.support.jp_server import JpServer, initialized_server
+from tests.support.local_model import local_model_folder
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e, pytest.mark.filterwarnings("default")]
@@ -146,14 +143,8 @@ async def test_trouble_that_stays_is_said_and_not_repeated(vendor_server: JpServ
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def local_endpoint() -> AsyncIterator[Endpoint]:
-    folder = os.environ.get("JP_TEST_LOCAL_DATA")
-    if not folder:
-        pytest.skip("JP_TEST_LOCAL_DATA names no folder in which the local model is or may be installed")
-    try:
-        install(Path(folder), current_release(), Job())
-    except InstallError as error:
-        pytest.skip(f"the local model is not there: {error}")
-    model = build_model(LocalModelSettings(Path(folder)))
+    folder = local_model_folder()
+    model = build_model(LocalModelSettings(folder))
     try:
         yield await model.start()
     finally:

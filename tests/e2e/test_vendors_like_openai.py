@@ -13,6 +13,7 @@ from tests.support.jp_server import JpServer, initialized_server
 from tests.support.native_vendor import NativeVendor
 from tests.support.openai_speech import ENCRYPTED, OPENAI, SPEECHES, thought_item
 from tests.support.shell_tools import FREE, with_tools
+from tests.support.titles import wait_for_title
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
@@ -278,12 +279,7 @@ async def test_titles(tmp_path: Path, peer: NativeVendor) -> None:
     environment = environment_of(peer)
     async with initialized_server(user, environment=environment, capabilities=JP_CLIENT) as server:
         result = await server.client.query("How large?", "t", conversation="new")
-        await server.client.wait_for(
-            lambda: any(
-                change.get("title") == "Of sizes"
-                for change in server.client.received("jp/conversationChanged")
-            )
-        )
+        await wait_for_title(server.client, "Of sizes")
     assert result["outcome"] == "completed"
     assert len(peer.queries) == 2
 

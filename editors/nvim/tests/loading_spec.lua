@@ -2,8 +2,26 @@
 
 local check = require('tests.check')
 
+--- What a fresh Neovim with the plugin writes when it runs some code.
+---@param code string
+---@return any
+local function told_by(code)
+  local argv = {
+    vim.v.progpath,
+    '--headless',
+    '--clean',
+    '-n',
+    '--cmd',
+    'set runtimepath^=' .. vim.fs.joinpath(check.repository(), 'editors', 'nvim'),
+    '-c',
+    'lua ' .. code:gsub('\n%s*', ' '),
+    '-c',
+    'qa!',
+  }
+  return vim.json.decode(vim.system(argv, { text = true }):wait().stdout)
+end
+
 check.case('loads no module before the first use', function()
-  local plugin = vim.fs.joinpath(check.repository(), 'editors', 'nvim')
   local code = [[
     local loaded = {}
     for name in pairs(package.loaded) do
@@ -13,24 +31,10 @@ check.case('loads no module before the first use', function()
     end
     io.stdout:write(vim.json.encode({ vim.fn.exists(':Jp'), vim.fn.maparg('<Plug>(JpAsk)', 'n'), loaded }))
   ]]
-  local argv = {
-    vim.v.progpath,
-    '--headless',
-    '--clean',
-    '-n',
-    '--cmd',
-    'set runtimepath^=' .. plugin,
-    '-c',
-    'lua ' .. code:gsub('\n%s*', ' '),
-    '-c',
-    'qa!',
-  }
-  local told = vim.system(argv, { text = true }):wait()
-  check.equal(vim.json.decode(told.stdout), { 2, '<Cmd>Jp ask<CR>', {} })
+  check.equal(told_by(code), { 2, '<Cmd>Jp ask<CR>', {} })
 end)
 
 check.case('loads the options alone with setup()', function()
-  local plugin = vim.fs.joinpath(check.repository(), 'editors', 'nvim')
   local code = [[
     require('jp').setup({ hint = false })
     local loaded = {}
@@ -40,18 +44,5 @@ check.case('loads the options alone with setup()', function()
     table.sort(loaded)
     io.stdout:write(vim.json.encode(loaded))
   ]]
-  local argv = {
-    vim.v.progpath,
-    '--headless',
-    '--clean',
-    '-n',
-    '--cmd',
-    'set runtimepath^=' .. plugin,
-    '-c',
-    'lua ' .. code:gsub('\n%s*', ' '),
-    '-c',
-    'qa!',
-  }
-  local told = vim.system(argv, { text = true }):wait()
-  check.equal(vim.json.decode(told.stdout), { 'jp', 'jp.config' })
+  check.equal(told_by(code), { 'jp', 'jp.config' })
 end)

@@ -4,7 +4,6 @@ Runtime and model are taken from the user data folder named by `JP_TEST_LOCAL_DA
 when they are missing and the package index can be reached.
 """
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,16 +18,14 @@ from jp_lsp.ports.provider import CycleRequest
 from jp_lsp.providers.chat.adapter import ChatProvider
 from jp_lsp.providers.chat.llamacpp import make_provider
 from jp_lsp.providers.connection import Connection
-from jp_lsp.providers.local.install import install
 from jp_lsp.providers.local.installed import current_installation
-from jp_lsp.providers.local.job import InstallError, Job
-from jp_lsp.providers.local.release import current_release
 from jp_lsp.tools.definition import Parameter
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Completed, Finished, MaxTokens, StreamEvent, TextPart
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import Observer, calls, model, request, returns, tool, user
 from tests.adapters.providers.replay import built
+from tests.support.local_model import local_model_folder
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
@@ -41,14 +38,8 @@ CITIES = ("Rome", "Oslo", "Cairo")
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    folder = os.environ.get("JP_TEST_LOCAL_DATA")
-    if not folder:
-        pytest.skip("JP_TEST_LOCAL_DATA names no folder in which the local model is or may be installed")
-    try:
-        install(Path(folder), current_release(), Job())
-    except InstallError as error:
-        pytest.skip(f"the local model is not there: {error}")
-    installed = current_installation(Path(folder))
+    folder = local_model_folder()
+    installed = current_installation(folder)
     command = [sys.executable, str(SERVER), str(installed.folder), str(installed.model_path), KEY]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

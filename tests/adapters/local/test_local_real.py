@@ -36,16 +36,14 @@ from jp_lsp.conversation.thread import BinaryAttachment, Thread, ThreadEvent
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.provider import CycleRequest, ModelParameters
 from jp_lsp.providers.local.adapter import LocalProvider, build_model, connect_to_llamacpp, create
-from jp_lsp.providers.local.install import install
 from jp_lsp.providers.local.installed import check_status, current_installation
-from jp_lsp.providers.local.job import InstallError, Job
 from jp_lsp.providers.local.process import Endpoint, LocalModel
-from jp_lsp.providers.local.release import current_release
 from jp_lsp.providers.local.settings import LocalModelSettings, default_model, describe_model
 from jp_lsp.tools.definition import ToolDefinition
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Completed, Finished, MaxTokens, StreamEvent, TextPart
 from tests.adapters.local.stand_ins import Observer
+from tests.support.local_model import local_model_folder
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
@@ -55,14 +53,7 @@ REPOSITORY = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def data_dir() -> Path:
-    folder = os.environ.get("JP_TEST_LOCAL_DATA")
-    if not folder:
-        pytest.skip("JP_TEST_LOCAL_DATA names no folder in which the local model is or may be installed")
-    try:
-        install(Path(folder), current_release(), Job())
-    except InstallError as error:
-        pytest.skip(f"the local model is not there: {error}")
-    return Path(folder)
+    return local_model_folder()
 
 
 @asynccontextmanager

@@ -8,17 +8,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from jp_lsp.ports.provider import CycleRequest, Effort
 from jp_lsp.providers.chat import cerebras, deepseek, openrouter, xai
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.openai import adapter as openai_adapter
-from jp_lsp.turn.arguments import parse_structured
-from tests.adapters.providers.making import DONE, Observer, call_delta, delta, model, request, sse
-from tests.adapters.providers.replay import Json, built, load, request_of
-from tests.adapters.providers.test_vendor_sdks import KEY, Said
+from tests.adapters.providers.making import DONE, call_delta, delta, model, request, sse
+from tests.adapters.providers.replay import Json, load, request_of
+from tests.adapters.providers.second_opinion import KEY, Said, as_we_keep, read_by_us
 from tests.support.http_server import HttpServer, Reply
 from tests.support.shared import shared_files
 
@@ -34,26 +32,6 @@ MAKERS: Mapping[str, Callable[[Connection], Any]] = {
 }
 BASES = {"openrouter": "/api/v1", "deepseek": ""}
 """What a client of the library puts behind the address; mostly `/v1`."""
-
-
-def read_by_us(provider: str, url: str, asked: CycleRequest) -> Said:
-    async def read() -> list[Json]:
-        made = MAKERS[provider](Connection(url, KEY))
-        with anyio.fail_after(20):
-            events = [event async for event in made.stream(asked, Observer())]
-        await made.aclose()
-        return built(events)
-
-    *entries, last = anyio.run(read)
-    said = Said(finish=last["reason"])
-    for entry in entries:
-        said.text += entry.get("message", "")
-        said.reasoning += entry.get("reasoning", "")
-        if "data" in entry:
-            said.text += json.dumps(entry["data"], sort_keys=True)
-        if "arguments" in entry:
-            said.calls.append((entry["name"], entry["arguments"]))
-    return said
 
 
 def client_of(provider: str, url: str) -> Any:
@@ -110,14 +88,10 @@ def check(provider: str, reply: Reply, asked: CycleRequest, *, is_reasoning_show
         read = read_responses if provider == "openai" else read_chat
         theirs = read(client, asked.model.id.name)
         client.close()
-        ours = read_by_us(provider, server.url, asked)
-    if asked.thread.schema is not None:
-        theirs.text = json.dumps(parse_structured(theirs.text), sort_keys=True)
-    elif not theirs.text.strip():
-        theirs.text = ""  # an answer of blanks is none to us
+        ours = read_by_us(MAKERS[provider], server.url, asked)
     if not is_reasoning_shown:
         theirs.reasoning = ""
-    assert ours == theirs
+    assert ours == as_we_keep(theirs, asked)
     return ours
 
 

@@ -5,11 +5,9 @@ They are asked nothing about requests: those differ on purpose. A library that i
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from jp_lsp.ports.provider import CycleRequest
@@ -17,9 +15,7 @@ from jp_lsp.providers.anthropic.adapter import AnthropicProvider
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.google.adapter import GoogleProvider
 from jp_lsp.providers.ollama.adapter import OllamaProvider
-from jp_lsp.turn.arguments import parse_structured
 from tests.adapters.providers.making import (
-    Observer,
     block_delta,
     block_start,
     model,
@@ -28,48 +24,13 @@ from tests.adapters.providers.making import (
     stop,
     text_block,
 )
-from tests.adapters.providers.replay import Json, built, load, request_of
+from tests.adapters.providers.replay import load, request_of
+from tests.adapters.providers.second_opinion import KEY, Said, as_we_keep, read_by_us
 from tests.support.http_server import HttpServer, Reply
 from tests.support.shared import shared_files
 
 # Their imports and their garbage are not ours to mend.
 pytestmark = pytest.mark.filterwarnings("default")
-
-KEY = "a-key-for-nobody"
-
-
-@dataclass(slots=True)
-class Said:
-    """What a response says, whoever has read it."""
-
-    text: str = ""
-    reasoning: str = ""
-    calls: list[tuple[str, Json]] = field(default_factory=list[tuple[str, Json]])
-    finish: str = ""
-
-
-# Ours
-
-
-def read_by_us(provider: str, url: str, asked: CycleRequest) -> Said:
-    async def read() -> list[Any]:
-        made = _MAKERS[provider](Connection(url, KEY))
-        with anyio.fail_after(20):
-            events = [event async for event in made.stream(asked, Observer())]
-        await made.aclose()
-        return built(events)
-
-    *entries, last = anyio.run(read)
-    said = Said(finish=last["reason"])
-    for entry in entries:
-        said.text += entry.get("message", "")
-        said.reasoning += entry.get("reasoning", "")
-        if "data" in entry:
-            said.text += json.dumps(entry["data"], sort_keys=True)
-        if "arguments" in entry:
-            said.calls.append((entry["name"], entry["arguments"]))
-    return said
-
 
 _MAKERS: Mapping[str, Callable[[Connection], Any]] = {
     "anthropic": AnthropicProvider,
@@ -152,12 +113,8 @@ def check(provider: str, reply: Reply, asked: CycleRequest) -> Said:
     """Serve the bytes twice and compare what was read."""
     with HttpServer(lambda _: reply) as server:
         theirs = _READERS[provider](server.url, asked.model.id.name)
-        ours = read_by_us(provider, server.url, asked)
-    if asked.thread.schema is not None:
-        theirs.text = json.dumps(parse_structured(theirs.text), sort_keys=True)
-    elif not theirs.text.strip():
-        theirs.text = ""  # an answer of blanks is none to us
-    assert ours == theirs
+        ours = read_by_us(_MAKERS[provider], server.url, asked)
+    assert ours == as_we_keep(theirs, asked)
     return ours
 
 
