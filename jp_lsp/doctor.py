@@ -20,13 +20,13 @@ from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.trust import apply_trust
 from jp_lsp.ports.provider import ModelId
-from jp_lsp.ports.providers import PROVIDER_DEFAULTS, ProviderSettings
+from jp_lsp.ports.providers import LOCAL, PROVIDER_DEFAULTS, ProviderSettings
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.providers.local.installed import current_installation
-from jp_lsp.providers.local.settings import PROVIDER_NAME as LOCAL
 from jp_lsp.providers.local.settings import LocalModelSettings, check_settings, default_model
 from jp_lsp.providers.registry import ProviderRegistry
+from jp_lsp.render.text import clean
 from jp_lsp.workspace.init import initialise
 from jp_lsp.workspace.locate import find_workspace, user_config_folder, user_data_folder
 from jp_lsp.workspace.paths import Roots, WorkspaceError, view_roots
@@ -211,8 +211,11 @@ class _Examination:
 
 
 def report_lines(found: Diagnosis) -> list[str]:
-    """Write what was found for people, the most important last; no line has the value of a key."""
-    return [
+    """Write what was found for people, the most important last; no line has the value of a key.
+
+    Names from files, which may be a stranger's, are for a terminal: no line controls it.
+    """
+    lines = [
         f"jp-lsp {__version__}, Python {sys.version.split()[0]}",
         _workspace_line(found),
         f"Your configuration: {found.user_config}",
@@ -228,6 +231,7 @@ def report_lines(found: Diagnosis) -> list[str]:
         *_last_lines(found.last),
         *(['Ready. Ask something: jp-lsp query "..."'] if found.is_ready else []),
     ]
+    return [clean(line) for line in lines]
 
 
 def _workspace_line(found: Diagnosis) -> str:

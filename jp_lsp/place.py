@@ -4,11 +4,12 @@ import logging
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-from anyio import to_thread
+from anyio import from_thread, to_thread
 
 from jp_lsp.attachments.registry import WorkspaceAttachments
 from jp_lsp.config.server_settings import (
@@ -38,6 +39,7 @@ from jp_lsp.providers.local.settings import (
     default_model,
     describe_model,
 )
+from jp_lsp.providers.request_trace import RequestTrace
 from jp_lsp.providers.vendors import Vendors
 from jp_lsp.server.logs import SecretMask
 from jp_lsp.server.workplace import ClientPlace, StoredConversation
@@ -53,8 +55,9 @@ from jp_lsp.turn.listing import UnfinishedTurn
 from jp_lsp.turn.outcome import Notice
 from jp_lsp.workspace.atomic import make_folder, write_file
 from jp_lsp.workspace.draft import Drafts
+from jp_lsp.workspace.first_run import copy_conversations, is_unfinished
 from jp_lsp.workspace.folders import Root
-from jp_lsp.workspace.init import initialise
+from jp_lsp.workspace.init import initialise_unasked
 from jp_lsp.workspace.listing import Listing
 from jp_lsp.workspace.locate import (
     STORAGE_FOLDER,
@@ -63,10 +66,12 @@ from jp_lsp.workspace.locate import (
     user_config_folder,
     user_data_folder,
 )
+from jp_lsp.workspace.lock import remove_orphans
 from jp_lsp.workspace.model_lists import ModelListFiles
 from jp_lsp.workspace.operations import DiskOperations
-from jp_lsp.workspace.paths import Roots, WorkspaceError, open_roots
+from jp_lsp.workspace.paths import Roots, WorkspaceError, open_roots, view_roots
 from jp_lsp.workspace.recordings import RecordingFolder
+from jp_lsp.workspace.replacing import FileHasChanged, replace_file
 from jp_lsp.workspace.results import ResultsFolder
 from jp_lsp.workspace.scratch import ScratchFolder
 from jp_lsp.workspace.store import DiskStore
@@ -76,6 +81,9 @@ from jp_lsp.workspace.validate import validate
 _log = logging.getLogger(__name__)
 
 _SESSION = "jp-lsp"
+
+_ANOTHER_LOOK = 1.0
+"""Seconds until we look again whether another server has copied the conversations of a new workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +130,7 @@ class Place:
         self._opened: _Workspace | None = None
         self._trust: DiskTrustStore | None = None
         self._catalogue: ModelCatalogue | None = None
-        self._settings_elsewhere: WorkspaceSettings | None = None
+        self._viewed: tuple[tuple[Path | None, Path | None], WorkspaceSettings] | None = None
         self._is_recording_told = False
 
     def surroundings(self) -> Surroundings:
@@ -148,6 +156,12 @@ class Place:
             self._processes,
         )
 
+    def open_existing(self) -> None:
+        """Make the user's own folder for a workspace that is there; what cannot be opened is said to who needs it."""
+        if self._has_workspace:
+            with suppress(Refusal):
+                self._open()
+
     async def check(self) -> Sequence[Notice]:
         """Look for conversations that cannot be used, and say so; nothing is set aside (conversation format 8.3)."""
         if not self._has_workspace:
@@ -162,8 +176,21 @@ class Place:
             for broken in found
         ]
 
+    async def fill(self) -> None:
+        """Copy the conversations of a workspace that is new to the user to their own folder, beside the event loop.
+
+        Where another server is at it, wait: its copies are no news either, and it may be killed in the middle.
+        """
+        if not self._has_workspace:
+            return
+        roots = self._open().roots
+        while is_unfinished(roots):
+            now, check = Timestamp(time.time_ns()), from_thread.check_cancelled
+            if not await to_thread.run_sync(copy_conversations, roots, now, check):
+                await self._clock.sleep(_ANOTHER_LOOK)
+
     async def tidy(self) -> Sequence[ConversationId]:
-        """Move the conversations that have expired to the trash, keep what a killed server left, drop old files.
+        """Move expired conversations to the trash, keep what a killed server left, drop old files and lock files.
 
         Without a workspace there is nothing to do.
         """
@@ -172,6 +199,7 @@ class Place:
         here = self._open()
         await self._keep_what_was_left()
         await to_thread.run_sync(here.results.remove_old, self._clock.wall())
+        await to_thread.run_sync(remove_orphans, here.roots.private / "locks")
         return await here.store.remove_expired()
 
     async def _keep_what_was_left(self) -> None:
@@ -213,26 +241,46 @@ class Place:
         )
 
     def configuration(self) -> WorkspaceSettings:
-        """Give the settings of the workspace, or of the user where there is none; makes no workspace."""
-        if self._has_workspace:
-            return self._open().settings
-        self._settings_elsewhere = self._settings_elsewhere or self._make_settings(None, None)
-        return self._settings_elsewhere
+        """Give the settings of the workspace, or of the user where there is none; writes nothing."""
+        if self._opened is not None:
+            return self._opened.settings
+        root = None if self._folder is None else find_workspace(self._folder)
+        silo = None if root is None else view_roots(root, self.user_data).silo
+        found = root, None if silo is None else silo.path
+        if self._viewed is None or self._viewed[0] != found:
+            self._viewed = found, self._make_settings(*found)
+        return self._viewed[1]
+
+    def is_trusted(self) -> bool:
+        """Tell whether all that the workspace's files want to run was trusted; looks at files."""
+        untrusted = self.configuration().model_names().untrusted
+        if not untrusted or self._server.trust != "ask":
+            return self._server.trust != "never"
+        return not self._trust_here().changes(untrusted)
+
+    async def replace_file(self, path: Path, expected: bytes | None, data: bytes) -> bool:
+        """Make `data` the content of a configuration file, unless somebody has changed it meanwhile."""
+        try:
+            await to_thread.run_sync(replace_file, path, expected, data)
+        except FileHasChanged:
+            return False
+        return True
 
     def models(self) -> ModelCatalogue:
         """Give what models there are to choose from."""
         if self._catalogue is None:
-            root = self._open().root if self._has_workspace else self._folder or self._home
-            trust = self._trust_in(root)
+            trust = self._trust_here()
             self._catalogue = ModelCatalogue(self._vendors, self._installed_models, trust, self._clock)
         return self._catalogue
 
     async def unfinished(self, running: Collection[ConversationId]) -> Sequence[UnfinishedTurn]:
-        """List turns that were cut off, of the conversations that were activated last.
+        """List turns that were cut off, of the conversations that were activated last; makes no workspace.
 
         Raises:
-            Refusal: there is no workspace.
+            Refusal: there is no folder.
         """
+        if self._folder is not None and not self._has_workspace:
+            return ()
         return await unfinished_turns(self._open().store, self.upkeep(), running)
 
     async def read(self, conversation: ConversationId) -> StoredConversation:
@@ -241,6 +289,8 @@ class Place:
         Raises:
             Refusal: there is none, or it cannot be read.
         """
+        if not self._has_workspace:
+            await self.upkeep().facts(conversation)  # says that there is none, and makes no workspace
         here = self._open()
         settings = here.settings
         stream = (await here.store.copy(conversation)).stream
@@ -316,6 +366,11 @@ class Place:
             self._folder is not None and find_workspace(self._folder) is not None
         )
 
+    def _trust_here(self) -> DiskTrustStore:
+        """Give what the user said about the workspace, or about the folder that is none yet."""
+        root = None if self._folder is None else find_workspace(self._folder)
+        return self._trust_in(root or self._folder or self._home)
+
     def _trust_in(self, root: Path) -> DiskTrustStore:
         """Give what the user said about the workspace.
 
@@ -367,16 +422,7 @@ class Place:
         root = find_workspace(self._folder)
         if root is not None:
             return root
-        if self._folder in {self._home, Path(self._folder.anchor)}:
-            text = (
-                f"There is no JP workspace at {self._folder}, and this is no place to make one unasked. "
-                "Open a project, or run `jp-lsp init` here."
-            )
-            raise Refusal("no_workspace", text, origin=str(self._folder))
-        try:
-            initialise(self._folder, Timestamp(time.time_ns()))
-        except WorkspaceError as error:
-            raise Refusal("no_workspace", str(error), origin=str(self._folder)) from error
+        initialise_unasked(self._folder, self._home, Timestamp(time.time_ns()))
         made = Notice("info", "workspace_made", f"Made a JP workspace: {self._folder / '.jp'}")
         self._notices.append(made)
         return self._folder
@@ -407,10 +453,10 @@ class Place:
             self._environ,
         )
 
-    def _make_local(self) -> ClosingProvider:
+    def _make_local(self, trace: RequestTrace | None) -> ClosingProvider:
         from jp_lsp.providers.local.adapter import create  # here: only who uses the local model needs it
 
-        provider = create(self._local)
+        provider = create(self._local, trace)
         if self._local.model_path is None:
             self._notices.append(Notice("info", "small_model", SMALL_MODEL_NOTICE))
         return provider

@@ -1,9 +1,10 @@
 """Every requirement of the project, and which of them are not built yet.
 
 A test names what it proves with `@pytest.mark.requirement("R12", "F03")`: R1 to R344 are listed here, F..
-are known faults, T.. complaints about programs like ours, S.. scenarios, D.. decisions. One test holds the
-three together: each mark is an id that exists, and each requirement has a test or stands under `GAPS` with
-the reason (`tests/test_requirements.py`).
+are known faults, T.. complaints about programs like ours, S.. scenarios, D.. decisions, C.. the traps of
+conversation-format 9, G.. those of config-and-tools 8. One test holds the three together: each mark is an id
+that exists, and each requirement has a test or stands under `GAPS` with the reason
+(`tests/test_requirements.py`).
 """
 
 REQUIREMENTS: dict[str, str] = {

@@ -15,6 +15,8 @@ _KNOWN = {
     **{f"T{n:02}": 25 for n in range(1, 26)},
     **{f"S{n}": 25 for n in range(1, 26)},
     **{f"D{n}": 16 for n in range(1, 17)},
+    **{f"C{n}": 66 for n in range(1, 67)},
+    **{f"G{n}": 66 for n in range(1, 67)},
 }
 
 

@@ -48,9 +48,14 @@ class Namer:
         if not names:
             return NamedAttachments()
         documents = () if self._editor is None else self._editor.open_documents()
-        return await anyio.to_thread.run_sync(self._read, names, documents)
+        return await anyio.to_thread.run_sync(self.read_now, names, documents)
 
-    def _read(self, names: Sequence[str], documents: Sequence[OpenDocument]) -> NamedAttachments:
+    def read_now(self, names: Sequence[str], documents: Sequence[OpenDocument]) -> NamedAttachments:
+        """Do the same at once; looks at the disk.
+
+        Raises:
+            AttachmentError: as in `read`.
+        """
         root = self._root.resolve()
         reading = _Reading(root, documents)
         entries: list[str] = []

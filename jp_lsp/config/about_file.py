@@ -13,6 +13,7 @@ from jp_lsp.config.explain import explain_all
 from jp_lsp.config.extends import load_tree
 from jp_lsp.config.files import FileCache, LoadedFile, find_file, is_file, read_text
 from jp_lsp.config.fold import Order
+from jp_lsp.config.gather import Places
 from jp_lsp.config.layer import Layer, Origin, Source
 from jp_lsp.config.named_list import NamedConfiguration
 from jp_lsp.config.parse import EXTENSIONS
@@ -126,6 +127,24 @@ def why_unread(path: FilePath, place: str, sources: Sequence[Source]) -> str:
 def lies_below(path: FilePath, folder: FilePath) -> bool:
     """Tell whether a file lies in a folder or deeper, seen through links."""
     return FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def lies_among(path: FilePath, places: Places, load_paths: Sequence[str]) -> bool:
+    """Tell whether a file lies where configuration is looked for, whether or not it counts.
+
+    A conversation's files are none, and a load path that is the whole workspace makes none of all that lies in it.
+    """
+    if any(
+        path.stem == stem and is_same_file(folder, path.parent) for _, folder, stem in places.candidates()
+    ):
+        return True
+    store = None if places.root is None else places.root / ".jp"
+    if store is not None and lies_below(path, store):
+        return not lies_below(path, store / "conversations")
+    folders = (root.folder / each for root in places.search_roots() for each in load_paths)
+    return any(
+        lies_below(path, folder) and (store is None or not lies_below(store, folder)) for folder in folders
+    )
 
 
 def extended_files(folder: FilePath, target: str) -> list[FilePath]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path as FilePath
 from typing import cast
 
 from jp_lsp.config.keys_conversation import CONVERSATION
@@ -21,9 +22,14 @@ def attachment_entries(tree: Partial) -> Iterator[AttachmentEntry]:
         yield _entry(item)
 
 
-def named_layer(urls: Sequence[str]) -> Layer:
-    """Make the layer of what a query attaches; what is attached already stays where it is."""
-    origin = Origin("request", "the query's attachments")
+def named_layer(urls: Sequence[str], document: FilePath | None = None) -> Layer:
+    """Make the layer of what a query attaches; what is attached already stays where it is.
+
+    Args:
+        urls: the entries.
+        document: the file that names them, if one does.
+    """
+    origin = Origin("request", "the query's attachments", document)
     partial: Partial = {"conversation": {"attachments": MergedList(tuple(urls))}}
     return Layer(origin, (Step(origin, partial),), skips_known=True)
 

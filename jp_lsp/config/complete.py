@@ -31,7 +31,7 @@ def complete(kind: Kind, value: Value) -> Value:
         case Leaf() | Text():
             return value
         case FreeJson():
-            return plain_json(cast("JsonValue", value))
+            return plain_json(cast("JsonValue", value)) if kind.deep else value
         case Table():
             return complete_table(kind, entries_of(value))
         case Variant():

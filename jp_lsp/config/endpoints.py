@@ -8,15 +8,15 @@ user's own machine or to the vendor itself, until the user trusts the workspace.
 import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import cast
 from urllib.parse import SplitResult, urlsplit
 
 from jp_lsp.config.complete import complete
 from jp_lsp.config.fold import fold
+from jp_lsp.config.foreign import Foreign
 from jp_lsp.config.keys_providers import LLM
-from jp_lsp.config.layer import WORKSPACE_KINDS, Origin, Source
+from jp_lsp.config.layer import Origin, Source
 from jp_lsp.config.problem import dotted
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.trace import narrowed, settings_of
@@ -47,13 +47,13 @@ class UntrustedEndpoint:
 
 
 def untrusted_endpoints(
-    sources: Sequence[Source], root: FilePath | None, environ: Mapping[str, str]
+    sources: Sequence[Source], foreign: Foreign, environ: Mapping[str, str]
 ) -> tuple[UntrustedEndpoint, ...]:
     """Find what a workspace must not decide; `sources` are in order, lowest first."""
     speaking = narrowed(sources, _LLM)
     found: list[UntrustedEndpoint] = []
     for provider, defaults in PROVIDER_DEFAULTS.items():
-        values = {name: _decided(speaking, (*_LLM, provider, name), root) for name in _DECISIVE}
+        values = {name: _decided(speaking, (*_LLM, provider, name), foreign) for name in _DECISIVE}
         url = _effective_url({name: value for name, (value, _, _) in values.items()}, defaults, environ)
         if _is_harmless(url, defaults.base_url):
             continue
@@ -75,23 +75,18 @@ _Decided = tuple[str | None, Origin | None, str | None]
 """What holds, its origin if that is the workspace, and what the user's own layers say."""
 
 
-def _decided(sources: Sequence[Source], path: Path, root: FilePath | None) -> _Decided:
+def _decided(sources: Sequence[Source], path: Path, foreign: Foreign) -> _Decided:
     winner: str | None = None
     suspect: Origin | None = None
     for value, origin in settings_of(sources, path):
         if not isinstance(value, str):
             continue
-        is_workspaces = origin.kind in WORKSPACE_KINDS or _is_inside(origin.path, root)
+        is_workspaces = origin in foreign
         if winner is None:
             winner, suspect = value, origin if is_workspaces else None
         if not is_workspaces:
             return winner, suspect, value
     return winner, suspect, None
-
-
-def _is_inside(path: FilePath | None, root: FilePath | None) -> bool:
-    """Tell whether a file lies in the workspace, so that a request that names it does not make it trusted."""
-    return path is not None and root is not None and path.resolve().is_relative_to(root.resolve())
 
 
 def _effective_url(

@@ -21,6 +21,7 @@ from jp_lsp.config.value import (
     ABSENT,
     MaybeValue,
     MergedList,
+    MergedMap,
     MergedText,
     Partial,
     Path,
@@ -96,7 +97,7 @@ def explain(key: str, sources: Sequence[Source], order: Order) -> Explanation:
     resolved = resolve(sources).tree
     path = _find_path(key, sources, resolved)
     whole = next((path[:index] for index, segment in enumerate(path) if isinstance(segment, int)), path)
-    explanation = _explain_path(whole, sources, order, resolved)
+    explanation = explain_path(whole, sources, order, resolved)
     if whole == path:
         return replace(explanation, key=dotted(path))
     item = explanation.items[int(path[len(whole)])]
@@ -108,7 +109,7 @@ def explain_all(sources: Sequence[Source], order: Order) -> Iterator[Explanation
     """Explain every key that some source sets, in the schema's order; the entries of maps one by one."""
     resolved = resolve(sources).tree
     for path in _paths_set(SCHEMA, fold(sources).tree, ()):
-        yield _explain_path(path, _about(path[:2], sources), order, resolved)
+        yield explain_path(path, _about(path[:2], sources), order, resolved)
 
 
 def _about(path: Path, sources: Sequence[Source]) -> Sequence[Source]:
@@ -134,15 +135,20 @@ def _paths_set(table: Table, tree: Partial, path: Path) -> Iterator[Path]:
                 yield here
 
 
-def _explain_path(path: Path, sources: Sequence[Source], order: Order, resolved: Partial) -> Explanation:
+def explain_path(path: Path, sources: Sequence[Source], order: Order, resolved: Partial) -> Explanation:
+    """Explain a key that is known to exist, by its path; `resolved` is what the sources come to."""
     kind = kind_at(path) or FreeJson()
     sayings = _listen(kind, path, sources)
     contributions = [_contribution(kind, saying) for saying in sayings]
     heard = [saying for saying in sayings if saying.state in _HEARD]
     origin = heard[-1].origin if heard else DEFAULTS
     value = value_at(resolved, path)
-    notes = [*_lost_replacements(kind, path, sources), *_alias_note(kind, path, sources, value)]
     elsewhere = _without_conversation(kind, path, sources, origin)
+    notes = [
+        *_lost_replacements(kind, path, sources),
+        *_alias_note(kind, path, sources, value),
+        *(_ways_to_apply(contributions) if elsewhere != _shown(kind, value) else ()),
+    ]
     return Explanation(
         dotted(path),
         _shown(kind, value),
@@ -193,6 +199,10 @@ def _listen(kind: Kind, path: Path, sources: Sequence[Source]) -> list[_Saying]:
             is_decided = _position_of(kind, path, source, group) == "replace"
     sayings = [saying for group in groups for saying in group]
     heard = [saying for saying in sayings if saying.state in _HEARD]
+    if isinstance(kind, ListOf) and kind.rule == "first":
+        for saying in heard[1:]:
+            saying.state = "shadowed"
+        heard = heard[:1]
     if len(heard) == 1:
         heard[0].state = "wins"
     return sayings
@@ -200,7 +210,7 @@ def _listen(kind: Kind, path: Path, sources: Sequence[Source]) -> list[_Saying]:
 
 def _ask(kind: Kind, path: Path, source: Source, before: MaybeValue, after: MaybeValue) -> list[_Saying]:
     if isinstance(source, Change):
-        return [_ask_change(path, source, before, after)]
+        return [_ask_change(kind, path, source, before, after)]
     if source.state != "set":
         return [_Saying(source.origin, source.state, reason=source.reason)]
     said = [
@@ -211,11 +221,12 @@ def _ask(kind: Kind, path: Path, source: Source, before: MaybeValue, after: Mayb
     return said or [_Saying(source.origin, "not set")]
 
 
-def _ask_change(path: Path, change: Change, before: MaybeValue, after: MaybeValue) -> _Saying:
+def _ask_change(kind: Kind, path: Path, change: Change, before: MaybeValue, after: MaybeValue) -> _Saying:
     own = next((value for value, _ in settings_of((change,), path)), ABSENT)
     if own is not ABSENT:
         is_part = change.key.startswith(f"{dotted(path)}.")  # the rest of the table or map is not its own
-        return _Saying(change.origin, "adds", own, "append" if change.merges or is_part else "replace")
+        is_adding = is_part or (change.merges and _own_position(kind, own) == "append")
+        return _Saying(change.origin, "adds", own, "append" if is_adding else "replace")
     if same(before, after):
         return _Saying(change.origin, "not set")
     if after is ABSENT:
@@ -255,7 +266,20 @@ def _position_of(kind: Kind, path: Path, source: Source, group: list[_Saying]) -
 
 def _contribution(kind: Kind, saying: _Saying) -> Contribution:
     value = None if saying.value is ABSENT else write(kind, saying.value)
-    return Contribution(saying.origin, saying.state, value, saying.reason)
+    return Contribution(saying.origin, saying.state, value, saying.reason or _strategy(saying.value))
+
+
+def _strategy(value: MaybeValue) -> str | None:
+    """Name how a value says that it is merged, where it says so; that of a text shows nowhere else."""
+    match value:
+        case MergedText(position="append" | "prepend" as strategy):
+            return f"strategy `{strategy}`"
+        case MergedList(position="append" | "prepend" | "replace" as strategy):
+            return f"strategy `{strategy}`"
+        case MergedMap(strategy=str() as strategy):
+            return f"strategy `{strategy}`"
+        case _:
+            return None
 
 
 def _items(kind: Kind, value: MaybeValue, heard: Sequence[_Saying]) -> tuple[Item, ...]:
@@ -308,6 +332,19 @@ def _without_conversation(kind: Kind, path: Path, sources: Sequence[Source], ori
         return None
     others = [source for source in sources if source.kind != "conversation"]
     return _shown(kind, value_at(resolve(others).tree, path))
+
+
+def _ways_to_apply(contributions: Sequence[Contribution]) -> Iterator[str]:
+    """Say how a file's value reaches a conversation that hides it (trap 10)."""
+    last = [each for each in contributions if each.state in _HEARD][-1:]
+    files = [
+        each.origin for each in contributions if each.state == "shadowed" and each.origin.path is not None
+    ]
+    if files and last and last[0].origin.kind == "conversation":
+        yield (
+            f"the conversation keeps what it has stored; a query with `--cfg {files[-1].path}` applies "
+            f"{files[-1]} to it"
+        )
 
 
 def _shown(kind: Kind, value: MaybeValue) -> JsonValue:

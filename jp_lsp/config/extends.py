@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from jp_lsp.config.files import FileCache, LoadedFile, find_file, is_file
+from jp_lsp.config.looks import real_path
 from jp_lsp.config.parse import EXTENSIONS
 from jp_lsp.config.pattern import MAX_NAMES, TooManyNames, is_pattern, matches
 from jp_lsp.config.problem import Finding
@@ -43,7 +44,7 @@ class _Walk:
 
     def visit(self, path: FilePath, above: tuple[FilePath, ...]) -> None:
         file = self.cache.load(path)
-        here = (*above, path.resolve())
+        here = (*above, real_path(path))
         before: list[tuple[int, str]] = []
         after: list[tuple[int, str]] = []
         for index, target, is_late in _targets(file):
@@ -61,8 +62,8 @@ class _Walk:
             if len(self.files) >= MAX_FILES:
                 self.is_full = True
                 self._note(file, index, f"more than {MAX_FILES} files are extended")
-            elif path.resolve() in above:
-                names = " -> ".join(str(member) for member in (*above, path.resolve()))
+            elif real_path(path) in above:
+                names = " -> ".join(str(member) for member in (*above, real_path(path)))
                 self._note(file, index, f"configuration `extends` cycle detected: {names}")
             elif len(above) >= MAX_DEPTH:
                 self._note(file, index, f"more than {MAX_DEPTH} files extend one another")

@@ -5,7 +5,7 @@ the other way round, and what is written into a conversation follows its order, 
 reading.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
@@ -14,6 +14,7 @@ from jp_lsp.config.layer import FILE_KINDS, Change, Layer, LayerKind, Source
 from jp_lsp.config.merge import merge_tables
 from jp_lsp.config.problem import Problem
 from jp_lsp.config.schema import SCHEMA
+from jp_lsp.config.server_settings import LayerOrder
 from jp_lsp.config.value import EMPTY, Partial
 
 Order: TypeAlias = tuple[LayerKind, ...]
@@ -23,6 +24,9 @@ OUR_ORDER: Order = (*FILE_KINDS, "conversation", "environment", "request")
 
 REFERENCE_ORDER: Order = (*FILE_KINDS, "environment", "conversation", "request")
 """The command-line tool's; decides what is written into a conversation."""
+
+ORDERS: Mapping[LayerOrder, Order] = {"environment_wins": OUR_ORDER, "conversation_wins": REFERENCE_ORDER}
+"""What the server's setting `layer_order` chooses from."""
 
 Watcher: TypeAlias = Callable[[Source, Partial], None]
 """Told of each source and of the tree after it."""

@@ -16,6 +16,7 @@ from jp_lsp.config.extends import FileTree, load_tree
 from jp_lsp.config.files import FileCache, LoadedFile, find_by_stem
 from jp_lsp.config.fold import layer_partial
 from jp_lsp.config.layer import WORKSPACE_KINDS, Change, Layer, LayerKind, Origin, Source, Step
+from jp_lsp.config.looks import real_path, status_of
 from jp_lsp.config.merge import merge_tables
 from jp_lsp.config.named import SearchRoot, find_named
 from jp_lsp.config.problem import Finding, Problem, dotted
@@ -48,6 +49,10 @@ class Places:
     def holds(self, path: FilePath) -> bool:
         """Tell whether a file lies in the workspace."""
         return self.root is not None and path.is_relative_to(self.root)
+
+    def really_holds(self, path: FilePath) -> bool:
+        """Tell the same of a path without links, also where the workspace was opened through one."""
+        return self.root is not None and path.is_relative_to(self.root.resolve())
 
     def candidates(self) -> Iterator[tuple[LayerKind, FilePath, str]]:
         """Give the places of the implicit files, lowest first: kind, folder, and name without extension."""
@@ -87,50 +92,66 @@ class Gathered:
     problems: tuple[Problem, ...] = ()
 
 
-def gather(
-    places: Places,
-    environ: Mapping[str, str],
-    overrides: Sequence[str],
-    cache: FileCache,
-) -> Gathered:
-    """Read everything that a query's settings come from; `overrides` are `--cfg` arguments, in order."""
-    reading = _Reading(places, cache)
-    standing = _standing(reading, environ)
-    environment = standing.environment
-    requested = reading.request(overrides, standing.load_paths)
-    return Gathered(
-        (*standing.files, environment.layer, *requested), (*reading.problems, *environment.problems)
-    )
-
-
-def load_paths(places: Places, environ: Mapping[str, str], cache: FileCache) -> Sequence[str]:
-    """Give `config_load_paths`: where files are looked for that a query names."""
-    return _standing(_Reading(places, cache), environ).load_paths
-
-
 @dataclass(frozen=True, slots=True)
-class _Standing:
-    """What holds whatever a query asks for: the implicit files, and the environment above them."""
+class Standing:
+    """What holds whatever a query asks for: the implicit files, and the environment above them.
+
+    `load_paths` are where files are looked for that a query names; `problems` are those of the files.
+    """
 
     files: Sequence[Layer]
     environment: EnvironmentLayer
     load_paths: Sequence[str]
+    problems: tuple[Problem, ...]
 
 
-def _standing(reading: "_Reading", environ: Mapping[str, str]) -> _Standing:
+def read_standing(places: Places, environ: Mapping[str, str], cache: FileCache) -> Standing:
+    """Read what does not depend on a query; `cache` has what was read before."""
+    reading = _Reading(places, cache)
     files = reading.implicit_files()
     lower = EMPTY
     for layer in files:
         lower = merge_tables(SCHEMA, lower, layer_partial(layer))
     environment = read_environment(environ, lower)
     lower = merge_tables(SCHEMA, lower, layer_partial(environment.layer))
-    return _Standing(files, environment, _load_paths(lower))
+    return Standing(files, environment, _load_paths(lower), tuple(reading.problems))
+
+
+def gather(
+    places: Places,
+    standing: Standing,
+    overrides: Sequence[str],
+    cache: FileCache,
+    document: FilePath | None = None,
+) -> Gathered:
+    """Read everything that a query's settings come from.
+
+    Args:
+        places: where files are.
+        standing: what holds whatever is asked for.
+        overrides: `--cfg` arguments, in order.
+        cache: what was read before.
+        document: the file that the arguments are written in, if they are.
+    """
+    reading = _Reading(places, cache)
+    environment = standing.environment
+    requested = reading.request(overrides, standing, document)
+    return Gathered(
+        (*standing.files, environment.layer, *requested),
+        (*standing.problems, *reading.problems, *environment.problems),
+    )
 
 
 def _load_paths(tree: Partial) -> Sequence[str]:
     """Give `config_load_paths`; only files and the environment have a say in it."""
     held = value_at(tree, ("config_load_paths",))
     return cast("Sequence[str]", held.items) if isinstance(held, MergedList) else ()
+
+
+def _has(layer: Layer, path: FilePath) -> bool:
+    """Tell whether a file is part of a layer."""
+    wanted = real_path(path)
+    return any(step.origin.path is not None and real_path(step.origin.path) == wanted for step in layer.steps)
 
 
 @dataclass(slots=True)
@@ -158,11 +179,15 @@ class _Reading:
                 sealed_by = layer.origin.name
         return layers
 
-    def request(self, overrides: Sequence[str], load_paths: Sequence[str]) -> Sequence[Source]:
+    def request(
+        self, overrides: Sequence[str], standing: Standing, document: FilePath | None
+    ) -> Sequence[Source]:
         """Read what the request asks for, in its order."""
         sources: list[Source] = []
+        named: list[Layer] = []
         for text in overrides:
-            origin = Origin("request", f"--cfg {text}" if len(text) <= 60 else f"--cfg {text[:56]} ...")
+            name = f"--cfg {text}" if len(text) <= 60 else f"--cfg {text[:56]} ..."
+            origin = Origin("request", name, document)
             try:
                 expression = parse_expression(text)
             except ExpressionError as error:
@@ -173,7 +198,9 @@ class _Reading:
                 continue
             match expression:
                 case FileReference():
-                    sources += self._named(expression.name, load_paths, origin)
+                    applied = self._named(expression.name, standing, named, origin)
+                    sources += applied
+                    named += applied
                 case Assignment():
                     sources.append(
                         Change(
@@ -184,13 +211,23 @@ class _Reading:
                     assert_never(expression)
         return sources
 
-    def _named(self, name: str, load_paths: Sequence[str], origin: Origin) -> Sequence[Layer]:
-        found = find_named(name, self.places.cwd, self.places.search_roots(), load_paths)
+    def _named(
+        self, name: str, standing: Standing, before: Sequence[Layer], origin: Origin
+    ) -> Sequence[Layer]:
+        """Read the files that a name stands for; one that is named again adds nothing (trap 36)."""
+        found = find_named(name, self.places.cwd, self.places.search_roots(), standing.load_paths)
         if not found.paths:
             searched = ", ".join(f"`{self.places.name_of(folder)}`" for folder in found.searched)
             where = f"in {searched}" if searched else "because `config_load_paths` is empty"
             self.problems.append(Problem("", f"no file of that name was found, {where}", origin))
-        return [self._layer("request", path, skips_known=True) for path in found.paths]
+        for path in found.paths:
+            if (holder := next((each for each in standing.files if _has(each, path)), None)) is not None:
+                text = f"{holder.origin} has this file already, so its list items are there twice"
+                self.problems.append(Problem("", text, self._origin("request", path), "hint"))
+        return [
+            self._layer("request", path, skips_known=any(each.origin.path == path for each in before))
+            for path in found.paths
+        ]
 
     def _layer(self, kind: LayerKind, path: FilePath, *, skips_known: bool = False) -> Layer:
         tree = load_tree(path, self.cache)
@@ -219,6 +256,7 @@ class _Reading:
     def _note_extended_folder(self, kind: LayerKind, path: FilePath, tree: FileTree) -> None:
         """Hint at a folder that looks as if it were loaded by itself (trap 4)."""
         is_extending = any(value_at(file.partial, ("extends",)) is not ABSENT for file in tree.files)
-        if not is_extending and (path.parent / _EXTENDED_FOLDER).is_dir():
+        folder = None if is_extending else status_of(path.parent / _EXTENDED_FOLDER)
+        if folder is not None and folder.is_folder:
             text = f'`{_EXTENDED_FOLDER}` is not loaded by itself; to load it set `extends = ["{_EXTENDED_FOLDER}/**/*"]`'
             self.problems.append(Problem("extends", text, self._origin(kind, path), "hint"))

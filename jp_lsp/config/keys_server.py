@@ -143,6 +143,11 @@ SERVER_SCHEMA = _table(
             "Whether the workspace may run programs and choose servers.",
             default="ask",
         ),
+        "layer_order": Key(
+            choice("environment_wins", "conversation_wins"),
+            "Which of the two has the last word on a setting; for the `jp` command it is the conversation.",
+            default="environment_wins",
+        ),
         "storage": _section(
             {"newer_format": Key(boolean(), "Write the newer form of conversation files.", default=False)}
         ),
@@ -154,7 +159,12 @@ SERVER_SCHEMA = _table(
         ),
         "lmstudio": _section({"base_url": _optional_text("Where LM Studio answers.")}),
         "compatible": _section(
-            {"base_url": _optional_text("Where another server with the chat-completions protocol answers.")}
+            {
+                "base_url": _optional_text(
+                    "Where another server with the chat-completions protocol answers. For one without a version "
+                    "in its path, the whole address: `https://host/chat/completions`."
+                )
+            }
         ),
         "mcp": _section(
             {

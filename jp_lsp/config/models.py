@@ -13,7 +13,7 @@ ALIASES: Path = ("providers", "llm", "aliases")
 
 _ANY: Final = None
 _Position: TypeAlias = tuple[str | None, ...]
-# Rules of compaction name models too; those are looked up when a rule is followed.
+# Rules of compaction name models too; those are looked up when a rule is followed (3.2).
 _POSITIONS: tuple[_Position, ...] = (
     ("assistant", "model", "id"),
     ("conversation", "title", "generate", "model", "id"),
@@ -55,7 +55,7 @@ def resolve_models(tree: Partial) -> tuple[Partial, tuple[Unresolved, ...]]:
     places = [*model_paths(tree), *((*ALIASES, name) for name in aliases)]
     for path in places:
         try:
-            model = _follow(value_at(tree, path), aliases)
+            model = resolve_alias(value_at(tree, path), aliases)
         except LookupError as error:
             unresolved.append(Unresolved(path, str(error.args[0])))
             continue
@@ -63,7 +63,7 @@ def resolve_models(tree: Partial) -> tuple[Partial, tuple[Unresolved, ...]]:
     return tree, tuple(unresolved)
 
 
-def _follow(value: MaybeValue, aliases: Mapping[str, Value]) -> Value:
+def resolve_alias(value: MaybeValue, aliases: Mapping[str, Value]) -> Value:
     """Follow a chain of aliases to its model.
 
     Raises:

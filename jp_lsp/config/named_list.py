@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from jp_lsp.config.expression import RESERVED
 from jp_lsp.config.files import FileCache, LoadedFile, is_file
 from jp_lsp.config.layer import Origin
+from jp_lsp.config.looks import real_path
 from jp_lsp.config.named import SearchRoot, find_named
 from jp_lsp.config.parse import EXTENSIONS
 from jp_lsp.config.pattern import TooManyNames, matches
@@ -63,7 +64,7 @@ def list_named(
     for root in roots:
         for load_path in load_paths:
             for name, path in _files_below(root.folder / load_path):
-                names.setdefault(path.resolve(), []).append(name)
+                names.setdefault(real_path(path), []).append(name)
     found: dict[str, NamedConfiguration] = {}
     for path, candidates in names.items():
         named = _shortest(path, candidates, cwd, roots, load_paths)
@@ -95,7 +96,7 @@ def _shortest(
     """Give the shortest name that really leads to the file; another one may be in its way."""
     for name in sorted(candidates, key=lambda name: (name.count("/"), len(name), name)):
         paths = find_named(name, cwd, roots, load_paths).paths
-        if any(each.resolve() == path for each in paths):
+        if any(real_path(each) == path for each in paths):
             return name, paths
     return None
 

@@ -23,6 +23,14 @@ MAX_DEPTH = 100
 MAX_VALUES = 250_000
 
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_JSON5_PLACE = re.compile(r" (?:starting )?near (\d+)")
+_JSON5_WORD = re.compile(r"b'(\w+)'")
+_JSON5_HALF = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+_JSON5_CHARACTER = re.compile(r"U\+([0-9A-Fa-f]{4,5})\b")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _JSON_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 
 
@@ -75,6 +83,17 @@ def _parse_json(text: str) -> object:
         raise ParseError(f"not valid JSON: {error}") from error
 
 
+def _half_escape(text: str, position: int) -> str | None:
+    """Give the escape of half a surrogate pair that a parser stopped at."""
+    found = _JSON5_HALF.finditer(text, max(position - 16, 0), position + 16)
+    return next((half[0] for half in found if half.start() - 1 <= position <= half.end() + 1), None)
+
+
+def is_only_comments(text: str) -> bool:
+    """Tell whether a text of JSON or JSON5 has nothing in it but comments."""
+    return not _COMMENT.sub("", text).strip()
+
+
 def _blank_comment(token: re.Match[str]) -> str:
     """Replace a comment by its line breaks, so that lines keep their numbers; strings stay."""
     return token[0] if token[0].startswith('"') else "\n" * token[0].count("\n") or " "
@@ -87,11 +106,22 @@ def _refuse_constant(word: str) -> object:
 def _parse_json5(text: str) -> object:
     import pyjson5  # most workspaces have no such file
 
-    if not text.strip():
+    if is_only_comments(text):
         return {}
     try:
         return cast("object", pyjson5.decode(text, maxdepth=MAX_DEPTH + 1))
-    except (pyjson5.Json5Exception, ValueError) as error:
+    except pyjson5.Json5Exception as error:
+        # Its text has all that was read so far behind the message.
+        message = str(error.args[0] if error.args else error)
+        at = _JSON5_PLACE.search(message)
+        half = None if at is None else _half_escape(text, int(at[1]))
+        line = None if at is None else text.count("\n", 0, int(at[1])) + 1
+        message = _JSON5_WORD.sub(r"`\1`", _JSON5_PLACE.sub("", message)).replace("JSON5Value", "value")
+        message = _JSON5_CHARACTER.sub(lambda found: f"`{chr(int(found[1], 16))}`", message)
+        if half is not None:
+            message = f"`{half}` is half of a character, which JSON5 cannot hold"
+        raise ParseError(f"not valid JSON5: {message}", line) from error
+    except ValueError as error:
         raise ParseError(f"not valid JSON5: {error}") from error
 
 

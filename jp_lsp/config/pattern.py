@@ -5,11 +5,12 @@ from a stranger's workspace, so this one looks at a limited number of names.
 """
 
 import fnmatch
-import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from jp_lsp.config.looks import Entry, entries_of, status_of
 
 MARKS = "*?["
 MAX_NAMES = 100_000
@@ -53,25 +54,20 @@ class _Walk:
         elif is_pattern(part):
             fits = re.compile(fnmatch.translate(part)).match
             for entry in self._entries(folder):
-                if fits(entry.name) and (not rest or entry.is_dir()):
+                if fits(entry.name) and (not rest or entry.leads_to_folder):
                     yield from self.expand(folder / entry.name, rest)
-        elif (path := folder / part).exists():
+        elif status_of(path := folder / part) is not None:
             yield from self.expand(path, rest)
 
     def _expand_any_depth(self, folder: Path, rest: list[str]) -> Iterator[Path]:
         yield from self.expand(folder, rest)
         for entry in self._entries(folder):
-            if entry.is_dir(follow_symlinks=False):
+            if entry.is_folder:
                 yield from self._expand_any_depth(folder / entry.name, rest)
 
-    def _entries(self, folder: Path) -> Iterator["os.DirEntry[str]"]:
-        try:
-            entries = os.scandir(folder)
-        except OSError:
-            return
-        with entries:
-            for entry in entries:
-                self.seen += 1
-                if self.seen > self.limit:
-                    raise TooManyNames
-                yield entry
+    def _entries(self, folder: Path) -> Sequence[Entry]:
+        entries = entries_of(folder, self.limit + 1)
+        self.seen += len(entries)
+        if self.seen > self.limit:
+            raise TooManyNames
+        return entries

@@ -92,3 +92,19 @@ def refusal(problems: Sequence[Problem]) -> Refusal:
         chain=lines,
         origin=origin,
     )
+
+
+def refuse_errors(problems: Iterable[Problem]) -> None:
+    """Let nothing begin with errors.
+
+    Raises:
+        Refusal: there are some; names them all.
+    """
+    errors = tuple(dict.fromkeys(errors_in(problems)))
+    if errors:
+        raise refusal(errors)
+
+
+def warnings_in(problems: Iterable[Problem]) -> Sequence[str]:
+    """Give the problems that the user should know of, as sentences."""
+    return [str(problem) for problem in problems if problem.severity == "warning"]

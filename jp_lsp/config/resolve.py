@@ -103,3 +103,15 @@ def _problems(violations: Iterable[Violation], sources: Sequence[Source]) -> Ite
     for violation in violations:
         origin = locate(sources, violation.path)
         yield Problem(dotted(violation.path), violation.text, origin, violation.severity)
+
+
+def located(
+    violations: Sequence[Violation], sources: Sequence[Source], known: Sequence[Problem]
+) -> Iterator[Problem]:
+    """Give problems with the place of the key, or of the nearest table around it; none about a key twice."""
+    told = {problem.key for problem in known}
+    for violation in violations:
+        if (key := dotted(violation.path)) not in told:
+            prefixes = (violation.path[:end] for end in range(len(violation.path), 1, -1))
+            origin = next((found for prefix in prefixes if (found := locate(sources, prefix))), None)
+            yield Problem(key, violation.text, origin, violation.severity)

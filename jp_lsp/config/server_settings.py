@@ -29,6 +29,7 @@ Granularity: TypeAlias = Literal["block", "raw"]
 ControlSequences: TypeAlias = Literal["strip", "keep_sgr"]
 ReasoningSeparator: TypeAlias = Literal["rule", "blank", "none"]
 Trust: TypeAlias = Literal["ask", "never", "always"]
+LayerOrder: TypeAlias = Literal["environment_wins", "conversation_wins"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ class ServerSettings:
     limits: LimitSettings = LimitSettings()
     local: LocalSettings = LocalSettings()
     trust: Trust = "ask"
+    layer_order: LayerOrder = "environment_wins"
     newer_format: bool = False
     lmstudio_base_url: str | None = None
     compatible_base_url: str | None = None
@@ -227,6 +229,7 @@ def _settings(tree: Partial, servers: Mapping[str, HttpServer]) -> ServerSetting
             cast("int", at("local", "threads")),
         ),
         cast("Trust", at("trust")),
+        cast("LayerOrder", at("layer_order")),
         cast("bool", at("storage", "newer_format")),
         optional("lmstudio", "base_url"),
         optional("compatible", "base_url"),

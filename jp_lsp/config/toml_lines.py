@@ -14,8 +14,8 @@ from jp_lsp.config.value import Path
 
 _PART = r'(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'
 _KEY = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
-_HEADER = re.compile(rf"[ \t]*(\[\[?)[ \t]*({_KEY})[ \t]*\]")
-_ASSIGNMENT = re.compile(rf"[ \t]*({_KEY})[ \t]*=")
+HEADER = re.compile(rf"[ \t]*(\[\[?)[ \t]*({_KEY})[ \t]*\]")
+ASSIGNMENT = re.compile(rf"[ \t]*({_KEY})[ \t]*=")
 _VALUE_TOKEN = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}'
     r"|'''(?:[^']|'(?!''))*'{3,5}"
@@ -34,20 +34,20 @@ def key_lines(text: str) -> Mapping[Path, int]:
     table: Path = ()
     position, line = 0, 1
     while position < len(text):
-        if header := _HEADER.match(text, position):
-            names = _names(header[2])
+        if header := HEADER.match(text, position):
+            names = key_names(header[2])
             if header[1] == "[[":
-                parent = _absolute(names[:-1], counts)
+                parent = absolute_path(names[:-1], counts)
                 index = counts[*parent, names[-1]] = counts.get((*parent, names[-1]), -1) + 1
                 table = (*parent, names[-1], index)
             else:
-                table = _absolute(names, counts)
+                table = absolute_path(names, counts)
             _note(lines, table, line)
             end = text.find("\n", header.end())
             position = len(text) if end < 0 else end + 1
             line += 1
-        elif assignment := _ASSIGNMENT.match(text, position):
-            _note(lines, (*table, *_names(assignment[1])), line)
+        elif assignment := ASSIGNMENT.match(text, position):
+            _note(lines, (*table, *key_names(assignment[1])), line)
             end = _value_end(text, assignment.end())
             line += text.count("\n", position, end)
             position = end
@@ -58,7 +58,7 @@ def key_lines(text: str) -> Mapping[Path, int]:
     return lines
 
 
-def _absolute(names: tuple[str, ...], counts: Mapping[Path, int]) -> Path:
+def absolute_path(names: tuple[str, ...], counts: Mapping[Path, int]) -> Path:
     """Put the index of the last element behind each name of an array of tables."""
     path: Path = ()
     for name in names:
@@ -73,8 +73,10 @@ def _note(lines: dict[Path, int], path: Path, line: int) -> None:
         lines.setdefault(path[:end], line)
 
 
-def _names(key: str) -> tuple[str, ...]:
+def key_names(key: str) -> tuple[str, ...]:
     """Split a dotted key; the parser itself knows best what quotes and escapes mean."""
+    if '"' not in key and "'" not in key:
+        return tuple(part.strip(" \t") for part in key.split("."))
     names: list[str] = []
     node: object = tomllib.loads(f"{key} = 0")
     while isinstance(node, dict):

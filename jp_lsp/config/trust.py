@@ -10,12 +10,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path as FilePath
 
 from jp_lsp.config.attachments import ATTACHMENTS, attachment_entries
 from jp_lsp.config.endpoints import UntrustedEndpoint
 from jp_lsp.config.fold import fold
-from jp_lsp.config.keys_tools import TOOL_DEFAULTS_ENTRY
+from jp_lsp.config.foreign import Foreign
+from jp_lsp.config.keys_tools import TOOL, TOOL_DEFAULTS_ENTRY
 from jp_lsp.config.layer import WORKSPACE_KINDS, Layer, Source
 from jp_lsp.config.mcp_servers import MCP, programs
 from jp_lsp.config.resolve import complete_configuration
@@ -23,6 +23,7 @@ from jp_lsp.config.tool_commands import NoCommand, formatter_of, read_command
 from jp_lsp.config.tools import TOOLS, source_of
 from jp_lsp.config.trace import locate
 from jp_lsp.config.value import ABSENT, MaybeValue, Partial, Path, Value, entries_of, value_at
+from jp_lsp.config.write import write
 from jp_lsp.ports.mcp import StdioServer
 from jp_lsp.ports.trust import TrustItem, TrustKind
 from jp_lsp.tools.builtin import BUILTIN_TOOLS
@@ -31,23 +32,27 @@ from jp_lsp.tools.spec import Command
 
 _LABELS: Path = ("conversation", "labels")
 
+_UNASKED = "runs without asking"
+_TOLD = ("options", "access", "questions")
+"""What decides what a tool's command does, beside the arguments: that too is what the user trusts."""
+
 _Definitions = Mapping[tuple[TrustKind, str], tuple[str, Path]]
 """What is trusted, by kind and name, with its place in the tree."""
 
 
 def trust_items(
-    tree: Partial, sources: Sequence[Source], root: FilePath | None, strangers: Sequence[UntrustedEndpoint]
+    tree: Partial, sources: Sequence[Source], foreign_origins: Foreign, strangers: Sequence[UntrustedEndpoint]
 ) -> tuple[TrustItem, ...]:
     """Find everything that the user must trust, sorted.
 
     Args:
         tree: the complete configuration.
         sources: what it was folded from, in order.
-        root: the workspace.
+        foreign_origins: tells what came with the workspace.
         strangers: what its files say about vendors.
     """
     items = [TrustItem("endpoint", each.key, each.claim, str(each.origin)) for each in strangers]
-    own_sources, foreign_sources = _split(sources, root)
+    own_sources, foreign_sources = _split(sources, foreign_origins)
     if foreign_sources:
         own = complete_configuration(fold(own_sources).tree)[0]
         trusted = _definitions(own)
@@ -68,17 +73,17 @@ def trust_hash(items: Iterable[TrustItem]) -> str:
     return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
 
 
-def _split(sources: Sequence[Source], root: FilePath | None) -> tuple[Sequence[Source], Sequence[Source]]:
+def _split(sources: Sequence[Source], foreign_origins: Foreign) -> tuple[Sequence[Source], Sequence[Source]]:
     """Part the user's own sources from what came with the workspace: its layers, and any file that lies in it."""
     own: list[Source] = []
     foreign: list[Source] = []
     for source in sources:
         if not isinstance(source, Layer):
-            own.append(source)
+            (foreign if source.origin in foreign_origins else own).append(source)
         elif source.kind in WORKSPACE_KINDS:
             foreign.append(source)
         else:
-            inside = tuple(step for step in source.steps if _lies_in(step.origin.path, root))
+            inside = tuple(step for step in source.steps if step.origin in foreign_origins)
             outside = tuple(step for step in source.steps if step not in inside)
             own.append(replace(source, steps=outside))
             if inside:
@@ -90,10 +95,6 @@ def _place(sources: Sequence[Source], path: Path) -> str:
     """Say where a definition is, or the nearest table around it that these sources have a part in."""
     prefixes = (path[:end] for end in range(len(path), 1, -1))
     return str(next((found for prefix in prefixes if (found := locate(sources, prefix))), ""))
-
-
-def _lies_in(path: FilePath | None, root: FilePath | None) -> bool:
-    return path is not None and root is not None and path.resolve().is_relative_to(root.resolve())
 
 
 # ------------------------------------------------------------------------------------------- definitions
@@ -121,12 +122,12 @@ def _definitions(tree: Partial) -> _Definitions:
 def _tool_text(name: str, entry: Partial) -> str:
     """Write what a local tool runs, with all that its command is told by the configuration."""
     own_name = source_of(name, str(entry.get("source", "")))[2]
-    options = entries_of(entry.get("options", ABSENT))
+    told = {key: write(TOOL.keys[key].kind, entry[key]) for key in _TOLD if entry.get(key)}
     return "".join(
         [
             _command_text(entry.get("command", ABSENT)),
             f", called as {own_name}" if own_name != name else "",
-            f", with the options {json.dumps(options, ensure_ascii=False)}" if options else "",
+            *(f", with the {key} {json.dumps(value, ensure_ascii=False)}" for key, value in told.items()),
         ]
     )
 
@@ -147,12 +148,12 @@ def _command_text(value: MaybeValue) -> str:
 
 
 def _approvals(tree: Partial, own: Partial, foreign: _Definitions) -> _Definitions:
-    """Find tools of the user's that would run unasked because the workspace says so.
+    """Find tools and labels of the user's whose programs would run unasked because the workspace says so.
 
     What the workspace defines itself is not offered before it is trusted. The user's own programs are, and
     must not lose the question that the user expects before each call.
     """
-    found: dict[tuple[TrustKind, str], tuple[str, Path]] = {}
+    found = _label_approvals(tree, own, foreign)
     servers = {name for kind, name in foreign if kind == "mcp_server"}
     tools = entries_of(value_at(tree, TOOLS))
     for name in dict.fromkeys((*tools, *BUILTIN_TOOLS)):
@@ -163,7 +164,19 @@ def _approvals(tree: Partial, own: Partial, foreign: _Definitions) -> _Definitio
             continue
         mode, path = _run_mode(tree, name)
         if mode == "unattended" and _run_mode(own, name)[0] != "unattended":
-            found["approval", name] = "runs without asking", path
+            found["approval", name] = _UNASKED, path
+    return found
+
+
+def _label_approvals(
+    tree: Partial, own: Partial, foreign: _Definitions
+) -> dict[tuple[TrustKind, str], tuple[str, Path]]:
+    found: dict[tuple[TrustKind, str], tuple[str, Path]] = {}
+    for kind, name in _definitions(tree):
+        path = (*_LABELS, name, "run")
+        is_own = kind == "label" and (kind, name) not in foreign
+        if is_own and value_at(tree, path) == "unattended" and value_at(own, path) != "unattended":
+            found["label_approval", name] = _UNASKED, path
     return found
 
 

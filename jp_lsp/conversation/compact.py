@@ -1,7 +1,6 @@
 """Adds and removes compactions, which make projections shorter and never change what was said (7.10).
 
-Turns are counted from 0 here, but for those of a wish, which a person counts from 1, and from the end with
-negative numbers.
+Turns are counted from 0 here. A compaction is added by a rule: which turns, and what is left out of them.
 """
 
 from dataclasses import dataclass
@@ -10,21 +9,15 @@ from jp_lsp.conversation.amend import AmendError
 from jp_lsp.conversation.directive import Compaction, OmitToolCalls, StripReasoning, StripToolCalls
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.conversation.turn_bounds import Bound, compactions_of, first_turn, last_turn
 
 
 @dataclass(frozen=True, slots=True)
 class TurnsWanted:
-    """Which turns are meant; every restriction counts.
+    """Which turns are meant: all of them, within every bound."""
 
-    `first` and `last` count from 1, or from the end if negative: -1 is the last turn. With `is_after_last` the
-    turns begin behind the last one that a compaction covers.
-    """
-
-    first: int | None = None
-    last: int | None = None
-    keep_first: int = 0
-    keep_last: int = 0
-    is_after_last: bool = False
+    first: tuple[Bound, ...] = ()
+    last: tuple[Bound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +27,6 @@ class Policies:
     summary: str | None = None
     reasoning: StripReasoning | None = None
     tool_calls: StripToolCalls | OmitToolCalls | None = None
-
-
-def compactions_of(stream: ConversationStream) -> list[Compaction]:
-    """Give the compactions in the order in which they are stored."""
-    return [entry.content for entry in stream.entries if isinstance(entry.content, Compaction)]
 
 
 def compact(
@@ -53,25 +41,28 @@ def compact(
         raise AmendError("say what to leave out: `summary`, `reasoning` or `toolCalls`")
     if policies.summary is not None and not policies.summary.strip():
         raise AmendError("the summary is empty")
-    found = resolve(stream, turns)
+    found = resolve(stream, turns, now, is_summary=policies.summary is not None)
     if found is None:
         return None
-    first, last = found if policies.summary is None else widened(stream, *found)
+    first, last = found
     compaction = Compaction(now, first, last, policies.summary, policies.reasoning, policies.tool_calls)
     stream.append_compaction(compaction)
     return compaction
 
 
-def resolve(stream: ConversationStream, wanted: TurnsWanted) -> tuple[int, int] | None:
-    """Give the first and the last turn that are meant, both included; `None` where none is."""
-    count = stream.turn_count
-    first = _position(wanted.first, count, 0)
-    if wanted.is_after_last:
-        covered = max((each.to_turn for each in compactions_of(stream)), default=-1)
-        first = max(first, covered + 1)
-    first = max(first, wanted.keep_first)
-    last = min(_position(wanted.last, count, count - 1), count - 1 - wanted.keep_last)
-    return (first, last) if first <= last else None
+def resolve(
+    stream: ConversationStream, wanted: TurnsWanted, now: Timestamp, *, is_summary: bool
+) -> tuple[int, int] | None:
+    """Give the first and the last turn that are meant, both included; `None` where none is.
+
+    The turns of a summary are `widened`.
+    """
+    first = max((first_turn(stream, bound, now) for bound in wanted.first), default=0)
+    end = stream.turn_count - 1
+    last = min([end, *(last_turn(stream, bound, now) for bound in wanted.last)])
+    if first > last:
+        return None
+    return widened(stream, first, last) if is_summary else (first, last)
 
 
 def widened(stream: ConversationStream, first: int, last: int) -> tuple[int, int]:
@@ -108,9 +99,3 @@ def remove_compactions(stream: ConversationStream, number: int | None) -> None:
     if positions:
         gone = set(positions)
         stream.replace([entry for at, entry in enumerate(stream.entries) if at not in gone])
-
-
-def _position(number: int | None, count: int, default: int) -> int:
-    if number is None:
-        return default
-    return number - 1 if number > 0 else max(count + number, 0)

@@ -1,13 +1,16 @@
-"""Removes whole turns from a stream (conversation format 6.3, 7.3, 7.4).
+"""Removes turns from a stream (conversation format 6.3, 7.3, 7.4).
 
 Only events go. Changes of settings, overlays and entries that we do not know hold for the whole conversation
 and stay where they stand, so that the effective configuration is the same before and after.
 """
 
+from collections.abc import Sequence
+
 from jp_lsp.conversation.compaction_ranges import TurnPlaces
 from jp_lsp.conversation.directive import Compaction
 from jp_lsp.conversation.event import ChatRequest, ConversationEvent, TurnStart
 from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.conversation.turns import numbered
 
 
@@ -40,7 +43,30 @@ def keep_ends(stream: ConversationStream, first: int, last: int) -> None:
         return
     begin = starts[first] if first else 0
     end = starts[-last] if last else len(stream)
-    gone = [at for at, entry in enumerate(stream.entries) if entry.event is not None and begin <= at < end]
+    _remove(stream, [at for at in range(begin, end) if stream.entries[at].event is not None])
+
+
+def keep_between(stream: ConversationStream, since: Timestamp | None, until: Timestamp | None) -> None:
+    """Remove the events from before `since`, and those from `until` on.
+
+    Compactions go as in `keep_ends`.
+    """
+    _remove(
+        stream,
+        [
+            at
+            for at, entry in enumerate(stream.entries)
+            if entry.event is not None
+            and not (
+                (since is None or since <= entry.event.timestamp)
+                and (until is None or entry.event.timestamp < until)
+            )
+        ],
+    )
+
+
+def _remove(stream: ConversationStream, gone: Sequence[int]) -> None:
+    """Remove the events at these positions, and the compactions that reach to the first turn that loses one."""
     if not gone:
         return
     turns = [turn for turn, _ in numbered(stream.entries)]

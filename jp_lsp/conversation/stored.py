@@ -27,12 +27,12 @@ class StreamFormatError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """An element of the array before its id is settled."""
+    """An element of the array before its id is settled; `is_mended` says that its text is not the file's."""
 
-    raw: JsonValue
     text: str
     content: Content
     declared_id: str | None
+    is_mended: bool = False
 
 
 def load(
@@ -59,6 +59,10 @@ def load(
         Entry(event_id, element.content, _text_with_id(element, event_id) if writes_ids else element.text)
         for event_id, element in zip(settled.ids, loaded, strict=True)
     ]
+    is_verbatim = all(
+        entry.text is element.text and not element.is_mended
+        for entry, element in zip(entries, loaded, strict=True)
+    )
     return ConversationStream(
         created_at,
         base,
@@ -66,7 +70,9 @@ def load(
         mint=mint,
         newer_format=writes_ids,
         ambiguous_ids=settled.ambiguous,
-        source=SourceTexts(base_config, None if entries_start or settled.ambiguous else events),
+        source=SourceTexts(
+            base_config, None if entries_start or settled.ambiguous else events, is_verbatim=is_verbatim
+        ),
     )
 
 
@@ -99,11 +105,12 @@ def _skip_blanks(text: str, position: int) -> int:
 
 
 def _read_element(number: int, text: str, raw: JsonValue) -> _Element:
-    if json_text.may_hold_surrogate(text) and json_text.holds_surrogate(raw):
+    is_mended = json_text.may_hold_surrogate(text) and json_text.holds_surrogate(raw)
+    if is_mended:
         text = json_text.to_text(raw, entry.LEVEL)
         raw = json_text.from_text(text)
     try:
-        return _Element(raw, text, entry.decode(raw), _declared_id(raw))
+        return _Element(text, entry.decode(raw), _declared_id(raw), is_mended)
     except shape.ShapeError as error:
         kind = raw.get("type") if isinstance(raw, Mapping) else None
         raise StreamFormatError(f"events.json: entry {number} ({kind}): {error}") from error
@@ -138,6 +145,7 @@ def _read_base(text: str | None, elements: list[_Element]) -> tuple[JsonObject, 
 
 
 def _text_with_id(element: _Element, event_id: EventId) -> str:
-    if element.declared_id == event_id or not isinstance(element.raw, Mapping):
+    """Give an element's text with its id; it is read once more, so that not all elements are in memory twice."""
+    if element.declared_id == event_id or not element.text.startswith("{"):
         return element.text
-    return entry.rewritten(entry.with_id(element.raw, event_id))
+    return entry.rewritten(entry.with_id(cast(JsonObject, json_text.from_text(element.text)), event_id))

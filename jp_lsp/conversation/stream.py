@@ -13,6 +13,7 @@ from jp_lsp.conversation import json_text
 from jp_lsp.conversation.directive import Compaction, ConfigDelta
 from jp_lsp.conversation.entry import Entry
 from jp_lsp.conversation.event import ConversationEvent
+from jp_lsp.conversation.events_text import EventsText, is_joined
 from jp_lsp.conversation.ids import EventId, counting_event_ids
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.timestamp import Timestamp
@@ -21,10 +22,15 @@ from jp_lsp.conversation.turns import TurnCounter
 
 @dataclass(frozen=True, slots=True)
 class SourceTexts:
-    """The files as they were read, to be written back while nothing changes; `None` where that is no use."""
+    """The files as they were read, to be written back while nothing changes; `None` where that is no use.
+
+    `is_verbatim` says that the entries have the very texts that stand in `events`, so that what is appended can
+    go behind it, whatever stands between them there.
+    """
 
     base_config: str | None = None
     events: str | None = None
+    is_verbatim: bool = False
 
 
 class ConversationStream:
@@ -57,7 +63,8 @@ class ConversationStream:
         self._count_turns()
         self._base_text = source.base_config
         self._source_events = source.events
-        if source.events is not None and source.events == self._joined():
+        self._source_count = len(entries) if source.is_verbatim else None
+        if source.events is not None and is_joined(source.events, self._entries):
             self._source_events = None  # the same text is made from the entries
 
     @classmethod
@@ -114,11 +121,14 @@ class ConversationStream:
     def truncate(self, length: int) -> None:
         """Remove every entry from position `length` on (rollback of a cycle); ids are not used again."""
         if length < len(self._entries):
+            source = self._source_events if self._is_behind_source(length) else None
             self.replace(self._entries[:length])
+            self._source_events = source
 
     def replace(self, entries: Sequence[Entry]) -> None:
         """Put other entries in place of all; for repair."""
         self._entries = list(entries)
+        self._source_events = None
         self._count_turns()
         self.revision += 1
 
@@ -143,7 +153,7 @@ class ConversationStream:
         changed = 0
         for position, entry in enumerate(self._entries):
             if isinstance(entry.content, ConversationEvent) and entry.content.metadata.get(key) == value:
-                self._entries[position] = entry_text.without_metadata(entry, key)
+                self._put(position, entry_text.without_metadata(entry, key))
                 changed += 1
         self.revision += bool(changed)
         return changed
@@ -154,7 +164,7 @@ class ConversationStream:
         assert isinstance(entry.content, ConversationEvent), "only events have metadata"
         event = replace(entry.content, metadata={**entry.content.metadata, **metadata})
         text = entry_text.event_text(event, self._written(entry.id), newer_format=self.newer_format)
-        self._entries[position] = Entry(entry.id, event, text)
+        self._put(position, Entry(entry.id, event, text))
         self.revision += 1
 
     def copy(self, *, created_at: Timestamp | None = None) -> "ConversationStream":
@@ -180,14 +190,25 @@ class ConversationStream:
 
     def events_text(self) -> str:
         """Give the text of `events.json`; a stream that did not change gives the text that was read."""
-        if self.revision == 0 and self._source_events is not None:
-            return self._source_events
-        return self._joined()
+        return self.events_now().text()
 
-    def _joined(self) -> str:
-        if not self._entries:
-            return "[]\n"
-        return "[\n  " + ",\n  ".join(entry.text for entry in self._entries) + "\n]\n"
+    def events_now(self) -> EventsText:
+        """Give the text of `events.json` as it is now, without putting it together yet."""
+        if self._source_events is None or (self._source_count is None and self.revision > 0):
+            return EventsText(None, tuple(self._entries))
+        if self.revision == 0 or self._source_count is None:
+            return EventsText(self._source_events, ())
+        return EventsText(self._source_events, tuple(self._entries[self._source_count :]))
+
+    def _is_behind_source(self, position: int) -> bool:
+        """Tell whether a position is behind all that stands in the text that was read."""
+        return self._source_count is not None and position >= self._source_count
+
+    def _put(self, position: int, entry: Entry) -> None:
+        """Put an entry in place of another one."""
+        self._entries[position] = entry
+        if not self._is_behind_source(position):
+            self._source_events = None
 
     def _entry(self, event: ConversationEvent) -> Entry:
         event_id = self._next_id()

@@ -1,20 +1,17 @@
-"""What a client does to conversations beside asking in them (conversation format 7).
+"""What a client does to whole conversations beside asking in them (conversation format 7).
 
-Two things can be in the way: a query of ours that runs in the conversation, and another program that holds
-it. Metadata can be changed in the middle of a query, between two of its saves; whatever moves the conversation
-has to wait for its end. Another program is given a moment, in case it only wanted one too; nobody is asked.
+Metadata can be changed in the middle of a query, between two of its saves; whatever moves the conversation has to
+wait for its end. What is in a conversation is changed elsewhere (`amending`).
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
 import anyio
 
-from jp_lsp.conversation.amend import AmendError
 from jp_lsp.conversation.ids import ConversationId, created_at
 from jp_lsp.conversation.metadata_edit import (
     Activate,
@@ -24,31 +21,24 @@ from jp_lsp.conversation.metadata_edit import (
     SetPin,
     SetTitle,
 )
-from jp_lsp.conversation.retain import keep_ends
+from jp_lsp.conversation.retain import keep_between, keep_ends
 from jp_lsp.conversation.sanitize import sanitize
-from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.driver.compacting import CompactionWanted, add_compactions
 from jp_lsp.driver.fork import open_fork
 from jp_lsp.driver.host import QueryHost
 from jp_lsp.driver.labelling import label_unasked
+from jp_lsp.driver.patience import IN_USE, Patience
 from jp_lsp.driver.preparation import Surroundings
-from jp_lsp.driver.runner import QueryRunner
+from jp_lsp.driver.running_edit import edit_running
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.news import Change, ConversationChange, News
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.store import OpenConversation, StoreError
-from jp_lsp.ports.upkeep import ConversationFacts, HeldElsewhere, Upkeep
+from jp_lsp.ports.upkeep import ConversationFacts, Upkeep
 from jp_lsp.turn.query import Fork
 
 _log = logging.getLogger(__name__)
-
-PATIENCE = (0.0, 0.05, 0.2, 0.5, 1.0)
-"""Seconds before each try to change a conversation that somebody has."""
-
-_IN_USE = frozenset({"conversation_busy", "lock_timeout"})
-_ELSEWHERE = frozenset({"lock_timeout"})
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +54,20 @@ class NewConversation:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What is copied: the first and the last turns, or all of them; and how the copy differs."""
+    """What is copied: what was said within a time, and of that the first and the last turns; and how the copy differs.
+
+    With `is_compacted` the rules of its settings are applied to the copy.
+    """
 
     source: ConversationId | Literal["last"]
     first_turns: int | None = None
     last_turns: int | None = None
+    since: Timestamp | None = None
+    until: Timestamp | None = None
     title: str | None = None
     labels: Mapping[str, str] = field(default_factory=lambda: {})
     is_selected: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Amended:
-    """A conversation after a change of its content, and the URI of the copy that was made before it.
-
-    `stream` is what it holds now; its revision is 0 if nothing had to be changed.
-    """
-
-    facts: ConversationFacts
-    stream: ConversationStream
-    copy: str | None = None
+    is_compacted: bool = False
 
 
 class Caretaker:
@@ -106,6 +90,7 @@ class Caretaker:
         news: News,
     ) -> None:
         self._host = host
+        self._patience = Patience(host, clock)
         self._around = around
         self._upkeep = upkeep
         self._clock = clock
@@ -136,12 +121,20 @@ class Caretaker:
         if wanted.source != "last":
             await self._upkeep().facts(wanted.source)
         conversation = await open_fork(Fork(wanted.source), self._around().store, is_stored=True)
+        if (wanted.since, wanted.until) != (None, None):
+            keep_between(conversation.stream, wanted.since, wanted.until)
+            sanitize(conversation.stream)
         if (wanted.first_turns, wanted.last_turns) != (None, None):
             keep_ends(conversation.stream, wanted.first_turns or 0, wanted.last_turns or 0)
             sanitize(conversation.stream)
         edits = _first_edits(wanted.title, wanted.labels)
-        label = partial(self._label_copy, conversation)
-        return await self._store(conversation, label, edits, is_selected=wanted.is_selected)
+
+        async def finish() -> None:
+            if wanted.is_compacted:
+                await add_compactions(conversation.stream, CompactionWanted(), self._around())
+            await self._label_copy(conversation)
+
+        return await self._store(conversation, finish, edits, is_selected=wanted.is_selected)
 
     async def select(self, conversation: ConversationId) -> ConversationFacts:
         """Let queries that name no conversation go to this one, and note that it is used now.
@@ -160,7 +153,7 @@ class Caretaker:
             async with self._host.claim(conversation):
                 facts = await self._upkeep().edit(conversation, [Activate(self._now())])
         except Refusal as refusal:
-            if refusal.error.code not in _IN_USE:
+            if refusal.error.code not in IN_USE:
                 raise
             _log.debug("it is not noted that %s is used: %s", conversation, refusal)
             return facts
@@ -200,12 +193,12 @@ class Caretaker:
 
         async def attempt() -> ConversationFacts:
             runner = self._host.holder(conversation)
-            if runner is not None and await _edit_running(runner, edit):
+            if runner is not None and await edit_running(runner, edit):
                 return await self._upkeep().facts(conversation)
             async with self._host.claim(conversation):
                 return await self._upkeep().edit(conversation, [edit])
 
-        return self._told(await self._patiently(attempt, _IN_USE), "updated")
+        return self._told(await self._patience.insist(attempt), "updated")
 
     async def archive(self, conversation: ConversationId) -> ConversationFacts:
         """Take a conversation out of the lists.
@@ -213,7 +206,7 @@ class Caretaker:
         Raises:
             Refusal: there is no such conversation, somebody has it, or the disk refused.
         """
-        facts = await self._alone(conversation, lambda: self._upkeep().archive(conversation))
+        facts = await self._patience.alone(conversation, lambda: self._upkeep().archive(conversation))
         self._host.background.cancel(conversation)
         return self._told(facts, "archived")
 
@@ -223,7 +216,7 @@ class Caretaker:
         Raises:
             Refusal: it is not in the archive, somebody has it, or the disk refused.
         """
-        facts = await self._alone(conversation, lambda: self._upkeep().unarchive(conversation))
+        facts = await self._patience.alone(conversation, lambda: self._upkeep().unarchive(conversation))
         return self._told(facts, "unarchived")
 
     async def remove(self, conversation: ConversationId) -> Sequence[str]:
@@ -232,7 +225,7 @@ class Caretaker:
         Raises:
             Refusal: there is no such conversation, somebody has it, or the disk refused.
         """
-        folders = await self._alone(conversation, lambda: self._upkeep().remove(conversation))
+        folders = await self._patience.alone(conversation, lambda: self._upkeep().remove(conversation))
         self._host.background.cancel(conversation)
         self._news.conversation_changed(ConversationChange(conversation, "removed"))
         return folders
@@ -244,7 +237,7 @@ class Caretaker:
             Refusal: there is no such conversation, somebody has it, or the disk refused.
         """
         relocate = partial(self._upkeep().relocate, conversation, is_local=is_local)
-        return self._told(await self._alone(conversation, relocate), "updated")
+        return self._told(await self._patience.alone(conversation, relocate), "updated")
 
     async def restore(self, conversation: ConversationId) -> ConversationFacts:
         """Take a removed conversation back from the trash.
@@ -252,95 +245,8 @@ class Caretaker:
         Raises:
             Refusal: it is not in the trash, or there is one of that id; somebody has it, or the disk refused.
         """
-        facts = await self._alone(conversation, lambda: self._upkeep().restore(conversation))
+        facts = await self._patience.alone(conversation, lambda: self._upkeep().restore(conversation))
         return self._told(facts, "created")
-
-    async def amend(
-        self,
-        conversation: ConversationId,
-        change: Callable[[ConversationStream, Timestamp], None],
-        *,
-        keeps_copy: bool,
-    ) -> Amended:
-        """Change what is in a live conversation; a change that changes nothing writes nothing.
-
-        Args:
-            conversation: which one.
-            change: changes a stream; raises `AmendError` where that is not possible, and then nothing happens.
-            keeps_copy: whether the conversation as it was is kept beside the workspace, for something is lost.
-
-        Raises:
-            Refusal: the change is not possible, there is no such conversation, somebody has it, or the disk
-                refused.
-        """
-
-        async def attempt() -> Amended:
-            store = self._around().store
-            opened = await store.open(conversation)
-            if opened is None:
-                holder = await store.lock_holder(conversation)
-                raise HeldElsewhere(conversation, holder or "another program")
-            try:
-                return await self._amend(opened, change, keeps_copy=keeps_copy)
-            except StoreError as error:
-                raise Refusal("persist_failed", f"The change could not be stored: {error}") from error
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await opened.release()
-
-        amended = await self._alone(conversation, attempt)
-        if amended.stream.revision:
-            self._told(amended.facts, "updated")
-        return amended
-
-    async def preview(
-        self, conversation: ConversationId, change: Callable[[ConversationStream, Timestamp], None]
-    ) -> ConversationStream:
-        """Give the stream as `amend` would leave it, and change nothing.
-
-        Raises:
-            Refusal: the change is not possible, or there is no such conversation.
-        """
-        stream = (await self._around().store.copy(conversation)).stream.copy()
-        with _amending():
-            change(stream, self._now())
-        return stream
-
-    async def _amend(
-        self,
-        opened: OpenConversation,
-        change: Callable[[ConversationStream, Timestamp], None],
-        *,
-        keeps_copy: bool,
-    ) -> Amended:
-        changed = opened.stream.copy()
-        with _amending():
-            change(changed, self._now())
-        if changed.revision == 0:
-            return Amended(await self._upkeep().facts(opened.id), changed)
-        copy = await opened.save_recovery_copy() if keeps_copy else None
-        opened.stream.replace(changed.entries)
-        await opened.save()
-        return Amended(await self._upkeep().facts(opened.id), changed, copy)
-
-    async def _alone(self, conversation: ConversationId, work: Callable[[], Awaitable[_T]]) -> _T:
-        async def attempt() -> _T:
-            async with self._host.claim(conversation):
-                return await work()
-
-        return await self._patiently(attempt, _ELSEWHERE)
-
-    async def _patiently(self, attempt: Callable[[], Awaitable[_T]], passing: Collection[str]) -> _T:
-        """Try again, for a moment, while the refusal is one of those that pass by themselves."""
-        for delay in PATIENCE[:-1]:
-            await self._clock.sleep(delay)
-            try:
-                return await attempt()
-            except Refusal as refusal:
-                if refusal.error.code not in passing:
-                    raise
-        await self._clock.sleep(PATIENCE[-1])
-        return await attempt()
 
     async def _label_copy(self, conversation: OpenConversation) -> None:
         """Settings that are not valid are no reason to make no copy."""
@@ -376,58 +282,11 @@ class Caretaker:
         return self._told(await self._upkeep().facts(conversation.id), "created")
 
     def _told(self, facts: ConversationFacts, change: Change) -> ConversationFacts:
-        self._news.conversation_changed(
-            ConversationChange(facts.id, change, facts.title, facts.last_activated_at)
-        )
+        self._news.conversation_changed(ConversationChange.of(facts, change))
         return facts
 
     def _now(self) -> Timestamp:
         return Timestamp(self._clock.now().nanoseconds)
-
-
-async def _edit_running(runner: QueryRunner, edit: MetadataEdit) -> bool:
-    """Change the metadata of the conversation that a query has open.
-
-    Returns:
-        Whether that was possible; not while the query begins or ends.
-
-    Raises:
-        Refusal: it could not be stored.
-    """
-    done = anyio.Event()
-    problems: list[StoreError] = []
-
-    async def work(conversation: OpenConversation) -> None:
-        conversation.edit(edit)
-        try:
-            await conversation.save()
-        except StoreError as error:
-            problems.append(error)
-        done.set()
-
-    if not runner.use(work):
-        return False
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_wait_and_cancel, runner.finished, tasks.cancel_scope)
-        await done.wait()
-        tasks.cancel_scope.cancel()
-    for problem in problems:
-        raise Refusal("persist_failed", f"The change could not be stored: {problem}") from problem
-    return done.is_set()
-
-
-async def _wait_and_cancel(event: anyio.Event, scope: anyio.CancelScope) -> None:
-    await event.wait()
-    scope.cancel()
-
-
-@contextmanager
-def _amending() -> Generator[None]:
-    """Let a change that is not possible be refused."""
-    try:
-        yield
-    except AmendError as error:
-        raise Refusal("invalid_params", f"{error}.") from error
 
 
 def _first_edits(title: str | None, labels: Mapping[str, str]) -> list[MetadataEdit]:

@@ -7,11 +7,11 @@ last request with a schema. Nothing of it is stored or shown.
 from collections.abc import Callable, Mapping
 
 from jp_lsp.conversation.event import ChatRequest, ConversationEvent, ToolCallResponse, TurnStart
-from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.thread import build_thread
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.driver.collected import CollectError, collect, structured_value
+from jp_lsp.driver.collected import CollectError, collect_value
 from jp_lsp.driver.preparation import CycleParts
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.provider import CycleRequest
@@ -31,12 +31,12 @@ async def ask_assistant(
     """Ask, and post the answer or why there is none."""
     request = _request(action, stream, parts, Timestamp(clock.now().nanoseconds))
     try:
-        events = await collect(parts.provider, request, parts.guards, clock)
+        value = await collect_value(parts.provider, request, parts.guards, clock)
     except CollectError as error:
         post(InquiryAnswered(action.call, action.pass_number, None, str(error)))
         return
-    answer, problem = _answer(structured_value(events))
-    post(InquiryAnswered(action.call, action.pass_number, answer, problem))
+    assert isinstance(value, Mapping), "it fits the schema"
+    post(InquiryAnswered(action.call, action.pass_number, value["answer"]))
 
 
 def _request(
@@ -73,9 +73,3 @@ def _schema(question: ToolQuestion) -> JsonObject:
         "required": ["answer"],
         "additionalProperties": False,
     }
-
-
-def _answer(value: JsonValue) -> tuple[JsonValue, str | None]:
-    if isinstance(value, Mapping) and "answer" in value:
-        return value["answer"], None
-    return None, "it gave no answer in the form that was asked for"

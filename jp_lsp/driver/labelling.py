@@ -15,6 +15,7 @@ import anyio
 from jp_lsp.conversation.metadata_edit import ChangeLabels
 from jp_lsp.driver.asking import ask_user
 from jp_lsp.driver.preparation import Surroundings
+from jp_lsp.driver.trust import labels_without_trust, on_one_line
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.process import Exited, ProcessRunner, Program, SpawnError
 from jp_lsp.ports.refusal import Refusal
@@ -81,7 +82,7 @@ class Labelling:
             )
             raise Refusal("config_invalid", text, origin=f"conversation.labels.{rule.name}.run")
         name = DecisionId(f"label-{secrets.token_hex(4)}")
-        message = f"Run the command of label {rule.name}? {line}"
+        message = f"Run the command of label {on_one_line(rule.name)}? {on_one_line(line)}"
         answer = await ask_user(self.frontend, Decision(name, "approval", message, (_DONT_RUN, _RUN)))
         return isinstance(answer, Answered) and answer.choice == _RUN.id
 
@@ -112,12 +113,14 @@ async def label_unasked(
     """Give a conversation that is made without a query the labels that nobody must be asked about."""
     if around.processes is None:
         return
-    is_trusted = settings.trust_policy == "always" or around.trust.is_trusted(settings.trust_hash)
-    foreign = {item.name for item in settings.untrusted if item.kind == "label" and not is_trusted}
+    is_trusted = settings.trust_policy == "always" or (
+        settings.trust_policy == "ask" and around.trust.is_trusted(settings.trust_hash)
+    )
+    labels = settings.labels if is_trusted else labels_without_trust(settings)
     rules = [
         rule
-        for rule in applicable(settings.labels, is_fork=is_fork)
-        if isinstance(rule.value, str) or (rule.run == "unattended" and rule.name not in foreign)
+        for rule in applicable(labels, is_fork=is_fork)
+        if isinstance(rule.value, str) or rule.run == "unattended"
     ]
     labelling = Labelling(around.processes, around.root, None)
     await labelling.label(conversation, rules)

@@ -5,8 +5,9 @@ costs its own models and a notice, never the list. What a vendor said is kept, b
 server of the user's own is asked each time, since it is near and its models come and go.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import anyio
 
@@ -14,6 +15,7 @@ from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.model_lists import kept_models
 from jp_lsp.ports.provider import ModelDetails, ModelId, Provider, ProviderError
 from jp_lsp.ports.providers import (
+    LOCAL,
     PROVIDER_DEFAULTS,
     SERVERS_OF_ONES_OWN,
     ModelNames,
@@ -90,7 +92,7 @@ class ModelCatalogue:
         """
         settings = self._settings(names)
         models: list[ModelDetails] = []
-        notices: list[Notice] = []
+        notices = [Notice("warning", "models", text) for text in _problems_of_name(vendor)]
 
         async def ask(name: str) -> None:
             found, problem = await self._ask(name, settings, is_fresh=is_fresh)
@@ -170,6 +172,15 @@ class _Problem:
 
     text: str
     is_worth_telling: bool
+
+
+def _problems_of_name(vendor: str | None) -> Iterator[str]:
+    """Say that there is no such vendor, and which one was perhaps meant."""
+    known = sorted([*PROVIDER_DEFAULTS, LOCAL])
+    if vendor is not None and vendor not in known:
+        near = get_close_matches(vendor, known, n=1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        yield f"There is no vendor {vendor!r}.{meant} Known: {', '.join(known)}."
 
 
 def _ago(seconds: float) -> str:

@@ -17,9 +17,11 @@ from jp_lsp.conversation.incomplete import incomplete_turn
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.attaching import attach, read_names
+from jp_lsp.driver.compacting import CompactionWanted, add_compactions
 from jp_lsp.driver.explaining import explain
 from jp_lsp.driver.labelling import Labelling, applicable
 from jp_lsp.driver.live_questions import FrontendQuestions
+from jp_lsp.driver.model_details import model_details
 from jp_lsp.driver.opening import choose_conversation, open_conversation
 from jp_lsp.driver.preparation import CycleParts, EmptyQuery, Preparation, Surroundings
 from jp_lsp.driver.query_document import read_document
@@ -34,7 +36,7 @@ from jp_lsp.driver.trust import apply_trust, decide_trust
 from jp_lsp.ports.attachment import NamedAttachments
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
-from jp_lsp.ports.provider import ModelDetails, ModelId, Provider, ProviderError
+from jp_lsp.ports.provider import ModelDetails
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.ports.store import ConversationStore, OpenConversation, StoreError
@@ -47,9 +49,6 @@ from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.query import Query
 
 _log = logging.getLogger(__name__)
-
-MODEL_DETAILS_TIMEOUT = 5.0
-"""Seconds to ask a vendor what its model can do; without an answer, nothing is known of it."""
 
 _NOT_BESIDE = frozenset({"conversation_busy", "conversation_unreadable"})
 """Refusals after which no draft is put beside the conversation: another query of ours is at work in it and clears
@@ -90,6 +89,8 @@ async def prepare(
         on_written(text)
 
     _refuse_contradictions(query)
+    if query.document is not None:
+        around = replace(around, settings=around.settings.written_in(query.document))
     named = await read_names(query.attachments, around.attachments)
     conversation: OpenConversation | None = None
     wanted: ConversationId | None = None
@@ -118,6 +119,9 @@ async def prepare(
             _configure(frontend, conversation, settings)
         if query.is_template:
             query = replace(query, text=render_query(query.text, settings.template_values))
+        if query.compacts and conversation.stream.turn_count:
+            wanted_compaction = CompactionWanted(overrides=query.overrides, asks_no_model=query.explain)
+            await add_compactions(conversation.stream, wanted_compaction, around)
         request = _request(query, conversation, settings)
         title = _set_metadata(query, conversation, settings, around.clock)
         delta = around.settings.delta(conversation.stream, settings)
@@ -310,14 +314,3 @@ def _refuse_contradictions(query: Query) -> None:
     if query.replay is not None and query.fork is not None and query.fork.keep_turns is not None:
         text = "`replay` counts the turns of the whole conversation, so `fork.keepTurns` must be left out"
         raise Refusal("invalid_params", text, origin="fork.keepTurns")
-
-
-async def model_details(provider: Provider, model: ModelId) -> ModelDetails:
-    """Ask what the model can do. Not knowing never fails a query; the request itself will tell."""
-    details: ModelDetails | None = None
-    with anyio.move_on_after(MODEL_DETAILS_TIMEOUT):
-        try:
-            details = await provider.model_details(model.name)
-        except ProviderError as error:
-            _log.info("nothing is known of %s: %s", model, error)
-    return details or ModelDetails(model)

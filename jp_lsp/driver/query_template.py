@@ -15,6 +15,8 @@ from jp_lsp.ports.refusal import Refusal
 _FUEL = 4_000_000
 """Bounds what a template may do, loops and text together; a tenth of a second on a small machine."""
 
+_WIDEST_INDENT = 64
+
 _IMPLICIT = frozenset({"loop", "self", "super", "caller"})
 """Names that the language itself gives where they mean something."""
 
@@ -31,7 +33,17 @@ def render_query(text: str, values: JsonObject) -> str:
     """
     import minijinja  # here, so that a start and queries that are no templates do not pay for it
 
-    environment = minijinja.Environment(keep_trailing_newline=True, fuel=_FUEL)
+    # Without the methods of Python's texts: `'{:>999999999}'.format(1)` is made before its fuel is counted.
+    environment = minijinja.Environment(keep_trailing_newline=True, fuel=_FUEL, pycompat=False)
+    environment.add_filter("indent", _indented)  # likewise
+    inner = minijinja.Environment(fuel=_FUEL)
+
+    def write_json(value: object, indent: object = None) -> object:
+        if isinstance(indent, int) and indent > _WIDEST_INDENT:  # likewise
+            raise ValueError(f"tojson indents by at most {_WIDEST_INDENT}")
+        return cast("object", inner.eval_expr("value | tojson(indent)", value=value, indent=indent))
+
+    environment.add_filter("tojson", write_json)
     # The engine has this one, and its stubs do not know it.
     environment.undefined_behavior = "semi_strict"  # type: ignore[assignment]
     known = cast("Mapping[str, object]", _plain(values))  # a copy: a template may change what it is given
@@ -45,6 +57,22 @@ def render_query(text: str, values: JsonObject) -> str:
     if rendered is None:
         raise _refusal(_undefined(missing))
     return replace_surrogates(rendered)
+
+
+def _indented(text: str, width: int, first: bool = False, blank: bool = False) -> str:
+    """Do what the engine's filter of that name does, as far as fuel allows.
+
+    Raises:
+        ValueError: the text would become too long.
+    """
+    lines = str(text).removesuffix("\n").split("\n")
+    if not 0 <= width * len(lines) <= _FUEL:
+        raise ValueError("indent makes the text too long")
+    margin = " " * width
+    return "\n".join(
+        f"{margin}{line}" if (number or first) and (line or blank) else line
+        for number, line in enumerate(lines)
+    )
 
 
 def _undefined(names: list[str]) -> str:

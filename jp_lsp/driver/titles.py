@@ -14,10 +14,10 @@ from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.thread import Thread
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.background import Background
-from jp_lsp.driver.collected import CollectError, collect, structured_value
+from jp_lsp.driver.collected import CollectError, collect_value
 from jp_lsp.driver.hooks import TurnHooks
+from jp_lsp.driver.model_details import model_details
 from jp_lsp.driver.preparation import Preparation, Surroundings
-from jp_lsp.driver.prepare import model_details
 from jp_lsp.driver.title_request import TitleWanted, read_title, title_thread
 from jp_lsp.ports.news import ConversationChange, News
 from jp_lsp.ports.provider import CycleRequest, ModelId, ModelParameters, Provider
@@ -164,6 +164,11 @@ async def _ask(order: _Order) -> str | None:
     """
     details = await model_details(order.provider, order.model)
     request = CycleRequest(details, order.thread, order.parameters)
-    return read_title(
-        structured_value(await collect(order.provider, request, order.guards, order.around.clock))
+    answer = await collect_value(
+        order.provider,
+        request,
+        order.guards,
+        order.around.clock,
+        is_enough=lambda value: read_title(value) is not None,
     )
+    return read_title(answer)

@@ -16,7 +16,7 @@ from jp_lsp.driver.asking import ask_user
 from jp_lsp.ports.attachment import AttachmentEntry
 from jp_lsp.ports.frontend import Frontend
 from jp_lsp.ports.refusal import Refusal
-from jp_lsp.ports.settings import QuerySettings
+from jp_lsp.ports.settings import LabelRule, QuerySettings
 from jp_lsp.ports.trust import TrustChange, TrustItem, TrustKind, TrustPolicy, TrustStore
 from jp_lsp.tools.builtin import DESCRIBE_TOOLS
 from jp_lsp.tools.command_line import command_line
@@ -40,6 +40,7 @@ _NOUNS: dict[TrustKind, tuple[str, str]] = {
     "label": ("label command", "label commands"),
     "endpoint": ("address for requests", "addresses for requests"),
     "approval": ("tool that would no longer ask", "tools that would no longer ask"),
+    "label_approval": ("label command that would no longer ask", "label commands that would no longer ask"),
 }
 _MOST_LISTED = 100
 _MOST_NAMED = 8
@@ -117,8 +118,17 @@ def apply_trust(settings: QuerySettings, *, is_trusted: bool) -> QuerySettings:
             if not foreign.has("mcp_server", name)
         },
         attachments=tuple(each for each in settings.attachments if not foreign.makes(each)),
-        labels=tuple(rule for rule in settings.labels if not foreign.has("label", rule.name)),
+        labels=labels_without_trust(settings),
         warnings=(*settings.warnings, *_missing(settings, foreign)),
+    )
+
+
+def labels_without_trust(settings: QuerySettings) -> tuple[LabelRule, ...]:
+    """Give the labels without those of the workspace; those of the user's own ask again."""
+    foreign = _Foreign(settings.untrusted)
+    kept = [rule for rule in settings.labels if not foreign.has("label", rule.name)]
+    return tuple(
+        replace(rule, run="ask") if foreign.has("label_approval", rule.name) else rule for rule in kept
     )
 
 
@@ -141,7 +151,7 @@ def needed_items(settings: QuerySettings) -> tuple[TrustItem, ...]:
                 return item.text in formatters
             case "endpoint":
                 return _concerns_model(item, settings)
-            case "attachment" | "label":
+            case "attachment" | "label" | "label_approval":
                 return True
 
     return tuple(item for item in settings.untrusted if is_needed(item))
@@ -168,11 +178,11 @@ def _describe(items: Sequence[TrustItem], *, is_new: bool) -> str:
     first = items[0]
     names = [item.name for item in items if item.name != item.text]
     what = _listed(names, *_NOUNS[first.kind]) if names else _NOUNS[first.kind][0]
-    place = f" ({_plain(first.origin)})" if first.origin and len(items) == 1 else ""
-    return f"{what}{'' if is_new else ' (changed)'}{place}: {_plain(first.text)}"
+    place = f" ({on_one_line(first.origin)})" if first.origin and len(items) == 1 else ""
+    return f"{what}{'' if is_new else ' (changed)'}{place}: {on_one_line(first.text)}"
 
 
-def _plain(text: str) -> str:
+def on_one_line(text: str) -> str:
     """Put text of a stranger's on one line, so that it cannot pretend to be more of the list."""
     line = "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
     rest = len(line) - _MOST_SHOWN
@@ -281,12 +291,14 @@ def _missing(settings: QuerySettings, foreign: _Foreign) -> tuple[str, ...]:
         parts.append(f"it leaves out {_count(left_out)}")
     if asking := names(lambda item: item.kind == "approval"):
         parts.append(f"it is asked before {_listed(asking, 'tool', 'tools')} may run")
+    if commands := names(lambda item: item.kind == "label_approval"):
+        parts.append(f"it is asked before {_listed(commands, *_NOUNS['label'])} may run")
     if not parts:
         return ()
     return (f"The workspace is not trusted to run its programs. For this query: {'; '.join(parts)}.",)
 
 
 def _listed(names: Sequence[str], one: str, many: str) -> str:
-    shown = ", ".join(f"`{_plain(name)}`" for name in names[:_MOST_NAMED])
+    shown = ", ".join(f"`{on_one_line(name)}`" for name in names[:_MOST_NAMED])
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return f"{one if len(names) == 1 else many} {shown}{more}"

@@ -4,8 +4,6 @@ Keys come from the schema, less those that the table has already; names of tools
 effective configuration; values from the fixed words of a key, and for models and files from what there is.
 """
 
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,16 +13,23 @@ from jp_lsp.config.model_id import MODEL_ID
 from jp_lsp.config.shapes import SOURCE, TOOL_CHOICE
 from jp_lsp.config.value import Path
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.language.document import Document, KeyPlace, ValuePlace
 from jp_lsp.language.findings import Replacement
-from jp_lsp.language.place import KeyPlace, ValuePlace, place_at
-from jp_lsp.language.schema_view import describe_default, describe_kind, key_at, members, words_of
-from jp_lsp.language.toml_document import Document, read_toml
+from jp_lsp.language.schema_view import (
+    describe_default,
+    describe_kind,
+    describe_merging,
+    key_at,
+    members,
+    words_of,
+)
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _TOOLS: Path = ("conversation", "tools")
 _SERVERS: Path = ("providers", "mcp")
 _ALIASES: Path = ("providers", "llm", "aliases")
 _ALL_TOOLS = "*"
+
+ProposalKind = Literal["key", "table", "word", "model", "name", "file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +57,25 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Something to write."""
+    """Something to write. It is found by what it writes, or by `search` where that says more."""
 
     label: str
-    kind: Literal["key", "table", "word", "model", "name", "file"]
+    kind: ProposalKind
     edit: Replacement
     detail: str = ""
     documentation: str = ""
+    search: str = ""
 
 
-def complete_at(text: str, offset: int, known: Known) -> list[Proposal]:
+def complete_at(document: Document, offset: int, known: Known) -> list[Proposal]:
     """Give what can be written at an offset, in the order in which it is to be shown."""
-    document = read_toml(text)
-    match place_at(document, offset):
-        case KeyPlace() as place:
-            return list(_keys(document, place, known))
-        case ValuePlace() as place:
-            return list(_values(place, known))
-        case None:
-            return []
+    proposals: list[Proposal] = []
+    for place in document.places_at(offset):
+        if isinstance(place, KeyPlace):
+            proposals += _keys(document, place, known)
+        else:
+            proposals += _values(document, place, known)
+    return proposals
 
 
 def _keys(document: Document, place: KeyPlace, known: Known) -> Iterator[Proposal]:
@@ -78,27 +83,25 @@ def _keys(document: Document, place: KeyPlace, known: Known) -> Iterator[Proposa
     if holder is None:
         return
     taken = _taken(document, place)
-    for name, key, detail in _names(holder.kind, place.table, known):
+    for name, key, detail in _names(document, holder.kind, place, known):
         if name in taken or (place.is_header and not _has_header(key.kind)):
             continue
         is_table = isinstance(key.kind, Table | MapOf)
-        written = name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-        tail = "" if is_table or place.is_header or place.is_assigned else " = "
         yield Proposal(
             name,
             "table" if is_table else "key",
-            Replacement(place.span, written + tail),
+            Replacement(place.span, document.write_key(name, place, is_table=is_table)),
             detail or describe_kind(key.kind),
             _documentation(key),
         )
 
 
-def _names(kind: Kind, path: Path, known: Known) -> Iterator[tuple[str, Key, str]]:
+def _names(document: Document, kind: Kind, place: KeyPlace, known: Known) -> Iterator[tuple[str, Key, str]]:
     """Give the names that may stand in a table: name, key, and what to say beside it."""
     if isinstance(kind, MapOf):
         for name, special in kind.special.items():
             yield name, Key(special, "What holds for all of them."), ""
-        for name, value in _at(known.values(), path).items():
+        for name, value in _entries(document, known, place.table, besides=place.name).items():
             if name not in kind.special:
                 yield name, Key(kind.entry, _summary(value)), "known from the configuration"
         return
@@ -114,7 +117,7 @@ def _taken(document: Document, place: KeyPlace) -> set[str]:
         str(entry.path[depth])
         for entry in document.walk()
         if not entry.is_header
-        and entry.equals is not None
+        and entry.sign is not None
         and len(entry.path) == depth + 1
         and entry.path[:depth] == place.table
         and entry.name_span != place.span
@@ -128,38 +131,61 @@ def _has_header(kind: Kind) -> bool:
 
 
 def _documentation(key: Key) -> str:
-    default = describe_default(key)
-    return key.doc if default is None else f"{key.doc}\n\nDefault: `{default}`"
+    default, merging = describe_default(key), describe_merging(key.kind)
+    more = [
+        *([] if merging is None else [f"It {merging}."]),
+        *([] if default is None else [f"Default: `{default}`"]),
+    ]
+    return "\n\n".join([key.doc, *more])
 
 
-def _values(place: ValuePlace, known: Known) -> Iterator[Proposal]:
+def _values(document: Document, place: ValuePlace, known: Known) -> Iterator[Proposal]:
     key = key_at(place.path)
     if key is None or (place.node is not None and place.node.kind != "scalar"):
         return
+    there = document.text[place.span.start : place.span.end]
     for word, is_text in words_of(key.kind):
-        written = json.dumps(word) if is_text else word
+        written = document.write_text(word, there) if is_text else word
         yield Proposal(word, "word", Replacement(place.span, written), key.doc)
-    for kind, offer in _offers(key.kind, place.path, known):
-        written = json.dumps(offer.name, ensure_ascii=False)
+    for kind, offer in _offers(document, key.kind, place.path, known):
+        written = document.write_text(offer.name, there)
         yield Proposal(offer.name, kind, Replacement(place.span, written), offer.detail)
 
 
-def _offers(kind: Kind, path: Path, known: Known) -> Iterator[tuple[Literal["model", "name", "file"], Offer]]:
+def _offers(
+    document: Document, kind: Kind, path: Path, known: Known
+) -> Iterator[tuple[Literal["model", "name", "file"], Offer]]:
     if kind is MODEL_ID:
-        for alias, model in _at(known.values(), _ALIASES).items():
-            yield "name", Offer(alias, f"an alias of {_model_text(model)}")
+        for alias, model in _entries(document, known, _ALIASES).items():
+            yield "name", Offer(alias, "an alias" if model is None else f"an alias of {_model_text(model)}")
         for listed in known.models():
             yield "model", listed
     elif kind is TOOL_CHOICE:
-        for name, tool in _at(known.values(), _TOOLS).items():
+        for name, tool in _entries(document, known, _TOOLS).items():
             if name != _ALL_TOOLS:
                 yield "name", Offer(name, _summary(tool))
     elif kind is SOURCE:
-        for name in ("local", "builtin", *(f"mcp.{server}" for server in _at(known.values(), _SERVERS))):
+        for name in ("local", "builtin", *(f"mcp.{each}" for each in _entries(document, known, _SERVERS))):
             yield "name", Offer(name)
     elif path[0] == "extends" and (len(path) == 2 or path[2:] == ("path",)):
         for offer in known.files():
             yield "file", offer
+
+
+def _entries(document: Document, known: Known, path: Path, besides: str = "") -> Mapping[str, JsonValue]:
+    """Give the entries of a map: those of the configuration, and those of the text, which is newer, as `None`."""
+    entries = dict(_at(known.values(), path))
+    depth = len(path)
+    for entry in document.walk():
+        if (
+            len(entry.path) > depth
+            and entry.path[:depth] == path
+            and (entry.is_header or entry.sign is not None)
+        ):
+            name = str(entry.path[depth])
+            if name != besides:
+                entries.setdefault(name, None)
+    return entries
 
 
 def _at(values: JsonObject, path: Path) -> JsonObject:

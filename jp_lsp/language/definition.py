@@ -7,9 +7,8 @@ from jp_lsp.config.kind import MapOf, Table
 from jp_lsp.config.model_id import MODEL_ID
 from jp_lsp.config.problem import dotted
 from jp_lsp.config.value import Path
-from jp_lsp.language.place import ValuePlace, place_at
+from jp_lsp.language.document import Document, Place, ValuePlace
 from jp_lsp.language.schema_view import key_at
-from jp_lsp.language.toml_document import read_toml
 
 _ALIASES: Path = ("providers", "llm", "aliases")
 
@@ -31,11 +30,13 @@ class Setting:
 Target: TypeAlias = ExtendedFiles | Setting
 
 
-def target_at(text: str, offset: int) -> Target | None:
+def target_at(document: Document, offset: int) -> Target | None:
     """Say what the place at an offset points at; `None` for nothing."""
-    place = place_at(read_toml(text), offset)
-    if place is None:
-        return None
+    targets = map(_target, document.places_at(offset))
+    return next((target for target in targets if target is not None), None)
+
+
+def _target(place: Place) -> Target | None:
     key = key_at(place.path)
     if key is None:
         return None

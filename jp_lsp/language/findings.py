@@ -1,7 +1,7 @@
 """What is wrong or doubtful in a configuration file, with its place in the text and, where known, the remedy.
 
-Two sources are put together. The text itself tells what is no TOML, what no key is and what does not fit; it is
-read as far as it makes sense. What only shows beside other files (`FileFacts`) is found by name in the text.
+Two sources are put together. The text itself tells what cannot be read, what no key is and what does not fit; it
+is read as far as it makes sense. What only shows beside other files (`FileFacts`) is found by name in the text.
 """
 
 import re
@@ -17,17 +17,35 @@ from jp_lsp.config.read import read_table
 from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.value import Path
 from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.language.document import MAX_SIZE, Document, Entry, KeyPlace, Name, Node
 from jp_lsp.language.positions import Lines, Span
 from jp_lsp.language.schema_view import key_at, members, words_of
-from jp_lsp.language.toml_document import Document, Entry, Name, Node, read_toml
 
-Code = Literal["not-toml", "unknown-key", "wrong-value", "problem", "shadowed", "unreachable"]
+Code = Literal[
+    "not-toml",
+    "not-yaml",
+    "not-json",
+    "unknown-key",
+    "wrong-value",
+    "problem",
+    "not-found",
+    "shadowed",
+    "unreachable",
+]
 
 _MOST = 200
 """So many findings are shown for one file."""
 
+TOO_LARGE = f"the file is longer than {MAX_SIZE:,} characters, so nothing in it is looked at"
 _PLACE = re.compile(r" ?\(?at (?:line \d+, column \d+|end of document)\)?")
-_NO_TOML = "not valid TOML"
+_NOT_VALID = "not valid "
+_NO_COMMA = "a comma is missing between this and what follows"
+_SYNTAX_CODES: Mapping[str, Code] = {
+    "toml": "not-toml",
+    "json": "not-json",
+    "json5": "not-json",
+    "yaml": "not-yaml",
+}
 _UNKNOWN = ("unknown key", "is not a known key")
 
 
@@ -51,15 +69,16 @@ class Mark:
     is_faded: bool = False
 
 
-def find_marks(text: str, facts: FileFacts) -> list[Mark]:
+def find_marks(document: Document, facts: FileFacts) -> list[Mark]:
     """Give what there is to say about a file, in the order of the text."""
-    document = read_toml(text)
+    if len(document.text) > MAX_SIZE:
+        return [Mark(_first_line(document.text), TOO_LARGE, "hint", "problem")]
     places = _places(document)
     findings = _findings(document, is_shared=facts.is_shared)
     told = {(dotted(finding.path), finding.text) for finding in findings}
     others = [problem for problem in facts.problems if (problem.key, problem.text) not in told]
     marks = [
-        *_syntax(text),
+        *_syntax(document),
         *(_mark(document, places, finding) for finding in findings),
         *_problems(document, places, others),
         *_effects(document, places, facts),
@@ -69,16 +88,23 @@ def find_marks(text: str, facts: FileFacts) -> list[Mark]:
     return marks[:_MOST]
 
 
-def _syntax(text: str) -> Iterator[Mark]:
+def _syntax(document: Document) -> Iterator[Mark]:
+    text, commas = document.text, document.missing_commas
+    for comma in commas:
+        remedy = Replacement(Span(comma, comma), ",")
+        yield Mark(Span(comma - 1, comma), _NO_COMMA, "error", _SYNTAX_CODES[document.extension], remedy)
+    pieces = (text[start:end] for start, end in zip((0, *commas), (*commas, None), strict=True))
+    mended = ",".join(pieces)  # what else is wrong shows with the commas in their places
     try:
-        parse(text.encode("utf-8", "surrogatepass"), "toml")
+        parse(mended.encode("utf-8", "surrogatepass"), document.extension)
     except ParseError as error:
         lines = Lines(text, "utf-32")
         line = lines.span_of_line(lines.count - 1 if error.line is None else error.line - 1)
         written = text[line.start : line.end]
         start = line.start + len(written) - len(written.lstrip())
+        code = _SYNTAX_CODES[document.extension]
         message = _PLACE.sub("", str(error)).strip()
-        yield Mark(Span(start, max(start, line.start + len(written.rstrip()))), message, "error", "not-toml")
+        yield Mark(Span(start, max(start, line.start + len(written.rstrip()))), message, "error", code)
 
 
 def _findings(document: Document, *, is_shared: bool) -> Sequence[Finding]:
@@ -96,18 +122,23 @@ def _mark(document: Document, places: "_Places", finding: Finding) -> Mark:
     name = place.name.span
     if finding.text.startswith(_UNKNOWN):
         remedy = _known_name(finding.path) if not rest else None
-        replacement = None if remedy is None else Replacement(name, remedy)
+        there = KeyPlace(finding.path[:-1], place.name.text, name, is_assigned=True)
+        replacement = (
+            None if remedy is None else Replacement(name, document.write_key(remedy, there, is_table=False))
+        )
         return Mark(name, finding.text, finding.severity, "unknown-key", replacement)
     node = _item(place.value, rest)
     span = name if node is None else node.span
-    return Mark(span, finding.text, finding.severity, "wrong-value", _known_word(finding.path, node))
+    return Mark(
+        span, finding.text, finding.severity, "wrong-value", _known_word(document, finding.path, node)
+    )
 
 
 def _problems(document: Document, places: "_Places", problems: Sequence[Problem]) -> Iterator[Mark]:
     """Find the places of problems that only show beside other files."""
     paths = {dotted(path): path for path in reversed(places)}
     for problem in problems:
-        if problem.text.startswith(_NO_TOML):
+        if problem.text.startswith(_NOT_VALID):
             continue  # the text itself has told that, with a better place
         path = next((paths[key] for key in _keys_around(problem.key) if key in paths), None)
         if path is None:
@@ -189,7 +220,7 @@ def _known_name(path: Path) -> str | None:
     return None if table is None else nearest(str(path[-1]), table.keys)
 
 
-def _known_word(path: Path, node: Node | None) -> Replacement | None:
+def _known_word(document: Document, path: Path, node: Node | None) -> Replacement | None:
     key = key_at(path)
     if key is None or node is None or not isinstance(node.scalar, str):
         return None
@@ -197,7 +228,8 @@ def _known_word(path: Path, node: Node | None) -> Replacement | None:
     meant = nearest(node.scalar, words)
     if meant is None or (meant == node.scalar and words[meant]):
         return None
-    return Replacement(node.span, f'"{meant}"' if words[meant] else meant)
+    there = document.text[node.start : node.end]
+    return Replacement(node.span, document.write_text(meant, there) if words[meant] else meant)
 
 
 def _first_line(text: str) -> Span:

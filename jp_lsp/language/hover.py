@@ -7,10 +7,9 @@ from jp_lsp.config.explain import DEFAULTS, Explanation
 from jp_lsp.config.kind import Key
 from jp_lsp.config.problem import dotted
 from jp_lsp.config.value import Path
-from jp_lsp.language.place import KeyPlace, place_at
+from jp_lsp.language.document import Document, KeyPlace
 from jp_lsp.language.positions import Span
-from jp_lsp.language.schema_view import describe_default, describe_kind, key_at, show_value
-from jp_lsp.language.toml_document import read_toml
+from jp_lsp.language.schema_view import describe_default, describe_kind, describe_merging, key_at, show_value
 from jp_lsp.render.tool import code_span
 
 _MOST_PLACES = 8
@@ -25,22 +24,22 @@ class Subject:
     span: Span
 
 
-def subject_at(text: str, offset: int) -> Subject | None:
+def subject_at(document: Document, offset: int) -> Subject | None:
     """Find the setting at an offset, by its name or its value."""
-    place = place_at(read_toml(text), offset)
-    if place is None or place.span.start == place.span.end:
-        return None
-    path = place.path
-    key = key_at(path)
-    if key is None or (isinstance(place, KeyPlace) and not place.name):
-        return None
-    return Subject(path, key, place.span)
+    for place in document.places_at(offset):
+        if place.span.start == place.span.end or (isinstance(place, KeyPlace) and not place.name):
+            continue
+        if (key := key_at(place.path)) is not None:
+            return Subject(place.path, key, place.span)
+    return None
 
 
 def describe(subject: Subject, explanation: Explanation | None) -> str:
     """Describe a setting; without an explanation, what it is now stays unsaid."""
     lines = [f"**{code_span(dotted(subject.path))}**", "", subject.key.doc, ""]
     lines.append(f"- takes {describe_kind(subject.key.kind)}")
+    if (merging := describe_merging(subject.key.kind)) is not None:
+        lines.append(f"- {merging}")
     if (default := describe_default(subject.key)) is not None:
         lines.append(f"- default: {code_span(default)}")
     if explanation is not None:

@@ -92,6 +92,20 @@ def describe_kind(kind: Kind) -> str:
             return "any value"
 
 
+def describe_merging(kind: Kind) -> str | None:
+    """Say how a list meets those of the layers below, where a file and an expression differ (trap 5)."""
+    match kind:
+        case ListOf(rule="append"):
+            return "adds to the list of the layers below; `--cfg KEY=...` replaces it, `--cfg KEY+=...` adds"
+        case ListOf(rule="mergeable"):
+            return (
+                "adds to the list of the layers below, unless its `strategy` says otherwise; `--cfg KEY=...` replaces "
+                "it, `--cfg KEY+=...` adds"
+            )
+        case _:
+            return None
+
+
 def describe_default(key: Key) -> str | None:
     """Write the default; `None` where there is none worth saying."""
     if key.default is ABSENT or isinstance(key.kind, Table | MapOf):

@@ -68,7 +68,14 @@ class EditorDocuments(Protocol):
         ...
 
     async def apply_edit(
-        self, uri: str, version: int | None, text: str, edits: Sequence[Replacement], label: str
+        self,
+        uri: str,
+        version: int | None,
+        text: str,
+        edits: Sequence[Replacement],
+        label: str,
+        *,
+        is_proposal: bool = True,
     ) -> EditOutcome:
         """Ask the editor to change a document; the user may be asked to confirm, which takes any time.
 
@@ -78,5 +85,6 @@ class EditorDocuments(Protocol):
             text: what the edits are made against; the document must still hold exactly this.
             edits: what to replace, in order and without overlaps.
             label: says to the user what the change is.
+            is_proposal: whether the user is to be asked; not where the user wanted just this.
         """
         ...

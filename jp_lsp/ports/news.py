@@ -6,6 +6,7 @@ from typing import Literal, Protocol, Self
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.store import OpenConversation
+from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.turn.outcome import Notice
 
 Change = Literal["created", "updated", "removed", "archived", "unarchived"]
@@ -21,8 +22,8 @@ class ConversationChange:
     last_activated_at: Timestamp | None = None
 
     @classmethod
-    def of(cls, conversation: OpenConversation, change: Literal["created", "updated"]) -> Self:
-        """Tell of a conversation that was just saved."""
+    def of(cls, conversation: OpenConversation | ConversationFacts, change: Change) -> Self:
+        """Tell of a conversation that is stored."""
         return cls(conversation.id, change, conversation.title, conversation.last_activated_at)
 
 

@@ -42,6 +42,9 @@ PROVIDER_DEFAULTS: Mapping[str, ProviderSettings] = {
 """What holds for a vendor where the user has set nothing."""
 
 
+LOCAL = "local"
+"""The vendor that is no vendor: the model that this program runs itself, without a key or an address."""
+
 SERVERS_OF_ONES_OWN = frozenset({"compatible", "llamacpp", "lmstudio", "ollama"})
 """Vendors that are a server which users run themselves: they need no key, and may not be there at all."""
 

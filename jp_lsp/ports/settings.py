@@ -8,6 +8,7 @@ from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.thread import Section
 from jp_lsp.ports.attachment import AttachmentEntry
+from jp_lsp.ports.compaction import CompactionRule
 from jp_lsp.ports.mcp import McpServerConfig
 from jp_lsp.ports.provider import ModelId, ModelParameters
 from jp_lsp.ports.providers import ProviderSettings
@@ -94,12 +95,20 @@ class QuerySettings:
     trusted_providers: Mapping[str, ProviderSettings] | None = None
     title: TitleSettings = TitleSettings()
     labels: tuple[LabelRule, ...] = ()
+    compaction: tuple[CompactionRule, ...] = ()
     template_values: JsonObject = field(default_factory=lambda: {})
     warnings: tuple[str, ...] = field(default=())
 
 
 class SettingsSource(Protocol):
     """Where settings come from; files are read anew for each query."""
+
+    def written_in(self, document: str) -> "SettingsSource":
+        """Give the same for a query that a file asks for, by its absolute path.
+
+        What such a file wants to run or to reach is the workspace's if it lies in the workspace, and must be trusted.
+        """
+        ...
 
     def default_conversation(self, overrides: Sequence[str]) -> str | None:
         """Read `conversation.default_id`, which no conversation can decide.

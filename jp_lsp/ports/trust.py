@@ -12,8 +12,11 @@ from typing import Literal, Protocol
 TrustPolicy = Literal["ask", "never", "always"]
 """The server's setting `trust`."""
 
-TrustKind = Literal["approval", "attachment", "endpoint", "formatter", "label", "mcp_server", "tool"]
-"""What an item is: `approval` lets a tool of the user's own run unasked, `endpoint` decides where requests go."""
+TrustKind = Literal[
+    "approval", "attachment", "endpoint", "formatter", "label", "label_approval", "mcp_server", "tool"
+]
+"""What an item is: `approval` lets a tool of the user's own run unasked, `label_approval` the command of a label
+of theirs, `endpoint` decides where requests go."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

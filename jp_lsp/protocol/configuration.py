@@ -126,3 +126,63 @@ class ConfigListResult(WireModel):
     """The files below the folders of `config_load_paths`, by group and name."""
 
     files: Array[NamedConfiguration]
+
+
+class ConfigAssignment(WireModel):
+    """A key and its value."""
+
+    key: str
+    """With dots, such as `assistant.model.id`; a name with dots in it is quoted."""
+    value: Any = None
+    """In the form that a configuration file has; takes the key away when left out."""
+
+
+class ConfigSetParams(WireModel):
+    """What to change, and in which file. All of it is right, or nothing is written."""
+
+    target: str = "workspace"
+    """The file of a layer (`user_global`, `workspace`, `cwd`, `user_workspace`), a path or URI, or a name as for
+    `--cfg`. Only files that configuration is read from can be changed; one that is missing is made. The id of a
+    conversation stands for what that keeps itself: the change is appended to it, with aliases looked up and files that
+    `config` names applied, and holds from its next turn on. Nothing can be taken away from a conversation."""
+    set: Array[ConfigAssignment] = ()
+    config: Array[str] = ()
+    """`--cfg` expressions, such as `assistant.name=Ada` or `editor.envs+=VISUAL`; `+=` adds to what the file has."""
+    unset: Array[str] = ()
+    """Keys to take away."""
+    conversation: ConversationId | None = None
+    """Whose effective values the answer tells; else a new one's, or those of the conversation that is changed."""
+
+
+class ConfigOutcome(WireModel):
+    """A key after the change."""
+
+    key: str
+    value: Any = None
+    """The effective one, with all layers."""
+    place: ConfigPlace
+    """Whose word it is."""
+    state: Literal["wins", "adds", "shadowed", "not set", "unread"]
+    """What has become of the file's word; `shadowed` means that `place` has more weight."""
+    own: Any = None
+    """What the file says."""
+
+
+class ConfigSetResult(WireModel):
+    """What was changed, and what holds now."""
+
+    name: str
+    """The file, for people."""
+    uri: str
+    """Of the file, or the `jp://` address of the conversation."""
+    written: Literal["file", "document", "nothing"]
+    """`document` is the editor's, which the user has to save; `nothing` means that the file said so already."""
+    settings: Array[ConfigOutcome] = ()
+    expression: str | None = None
+    """What a query must have in `config` for the file to count."""
+    unread: str | None = None
+    """Why nothing reads the file."""
+    questions: Array[str] = ()
+    """What the user will be asked to trust because of it, at the next query."""
+    problems: Array[ConfigProblem] = ()
+    """What is wrong or doubtful in the file."""

@@ -1,12 +1,12 @@
-"""Wire types for what is done to the content of conversations: exporting, editing, compacting, restoring them."""
+"""Wire types for what is done to the content of conversations: exporting, editing, restoring them."""
 
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from jp_lsp.protocol.base import Array, WireModel
-from jp_lsp.protocol.conversation import ConversationId, ConversationSummary, TurnRange
-from jp_lsp.protocol.upkeep import CompactionRange, ConversationParams
+from jp_lsp.protocol.conversation import ConversationSummary, TurnRange
+from jp_lsp.protocol.upkeep import ConversationParams
 
 
 class ConversationExportParams(ConversationParams):
@@ -16,6 +16,8 @@ class ConversationExportParams(ConversationParams):
     """`json` has all events with nothing encoded, `markdown` what a person is shown."""
     turns: TurnRange | None = None
     """All turns when left out."""
+    compacted: bool = False
+    """Write down what compactions leave for models; turns keep their numbers."""
 
 
 class ConversationExportResult(WireModel):
@@ -48,39 +50,6 @@ class ConversationEditResult(ConversationSummary):
 
     copy_uri: str | None = None
     """The folder with a copy of the conversation as it was; absent when nothing had to be changed."""
-
-
-class ConversationCompactParams(ConversationParams):
-    """Which turns models are shown in a shorter form from now on, and how; what was said is not changed.
-
-    Turns are counted from 1, or from the end if negative; every restriction counts.
-    """
-
-    from_turn: int | None = None
-    to_turn: int | None = None
-    since_last: bool = False
-    """Begin behind the last turn that a compaction covers."""
-    keep_first: Annotated[int, Field(ge=0)] = 0
-    keep_last: Annotated[int, Field(ge=0)] = 0
-    summary: str | None = None
-    """A text that takes the place of the turns, and of every summary that they touch."""
-    reasoning: bool = False
-    """Leave reasoning out."""
-    tool_calls: Literal["strip", "strip_requests", "strip_responses", "omit"] | None = None
-    """Leave out what tools were given and said, one of both, or the calls as a whole."""
-    reset: Literal["all"] | Annotated[int, Field(ge=1)] | None = None
-    """Remove all compactions instead, or the one with this number in `compactions`, counted from 1."""
-    dry_run: bool = False
-    """Only say what would be."""
-
-
-class ConversationCompactResult(WireModel):
-    """The compactions of the conversation, in the order in which they were made."""
-
-    conversation: ConversationId
-    compactions: Array[CompactionRange]
-    added: CompactionRange | None = None
-    """The new one; absent when no turns were left to compact."""
 
 
 class ConversationTrashParams(WireModel):

@@ -130,6 +130,8 @@ class RenderParams(WireModel):
     config: Literal["per_turn", "fixed"] = "per_turn"
     """`per_turn` shows each turn with the settings that it was made with, `fixed` all with today's."""
     overlay: RenderOverlay | None = None
+    compacted: bool = False
+    """Show what compactions leave for models; a summary of turns 2 to 5 is shown for each of them."""
     user_only: bool = False
     """Show only what the user said."""
     joined: bool = False

@@ -30,6 +30,7 @@ ErrorCode = TypeAliasType(
         "mcp_failed",
         "attachment_failed",
         "persist_failed",
+        "compaction_failed",
         "no_workspace",
         "invalid_params",
         "cancelled",
@@ -92,7 +93,12 @@ ERRORS: Mapping[str, ErrorMeaning] = MappingProxyType(
         "mcp_failed": ErrorMeaning(ErrorNumber.REQUEST_FAILED, "An MCP server that is needed did not start."),
         "attachment_failed": ErrorMeaning(ErrorNumber.REQUEST_FAILED, "An attachment could not be read."),
         "persist_failed": ErrorMeaning(
-            ErrorNumber.REQUEST_FAILED, "The query could not be stored, so it was not sent."
+            ErrorNumber.REQUEST_FAILED,
+            "The query could not be stored, so it was not sent; or a file could not be changed.",
+        ),
+        "compaction_failed": ErrorMeaning(
+            ErrorNumber.REQUEST_FAILED,
+            "No summary could be made, or it was no shorter than what it would replace; nothing was changed.",
         ),
         "no_workspace": ErrorMeaning(
             ErrorNumber.REQUEST_FAILED, "No workspace was found for the open folders."

@@ -16,6 +16,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from jp_lsp.protocol.chunk import ChunkNotification
+from jp_lsp.protocol.compaction import ConversationCompactParams, ConversationCompactResult
 from jp_lsp.protocol.configuration import (
     ConfigExplainParams,
     ConfigExplainResult,
@@ -23,10 +24,10 @@ from jp_lsp.protocol.configuration import (
     ConfigGetResult,
     ConfigListParams,
     ConfigListResult,
+    ConfigSetParams,
+    ConfigSetResult,
 )
 from jp_lsp.protocol.content import (
-    ConversationCompactParams,
-    ConversationCompactResult,
     ConversationEditParams,
     ConversationEditResult,
     ConversationExportParams,
@@ -46,6 +47,7 @@ from jp_lsp.protocol.conversation import (
 from jp_lsp.protocol.model import ModelListParams, ModelListResult
 from jp_lsp.protocol.notice import NoticeNotification
 from jp_lsp.protocol.prompt import AnswerParams, PromptParams, PromptResult
+from jp_lsp.protocol.replay import ConversationReplayParams, ConversationReplayResult
 from jp_lsp.protocol.search import ConversationSearchParams, ConversationSearchResult, SearchHits
 from jp_lsp.protocol.turn import (
     InterruptParams,
@@ -307,6 +309,16 @@ _TABLE = (
         summary="Changes what the user said in a turn, or removes the turn.",
     ),
     Method(
+        name="jp/conversation/replay",
+        sender="client",
+        forms=("request",),
+        params=ConversationReplayParams,
+        result=ConversationReplayResult,
+        streams_chunks=True,
+        since="0.1.0",
+        summary="Asks a turn of a conversation again.",
+    ),
+    Method(
         name="jp/conversation/compact",
         sender="client",
         forms=("request",),
@@ -359,6 +371,15 @@ _TABLE = (
         result=ConfigExplainResult,
         since="0.1.0",
         summary="Says of settings where their values come from, and what is overridden.",
+    ),
+    Method(
+        name="jp/config/set",
+        sender="client",
+        forms=("request",),
+        params=ConfigSetParams,
+        result=ConfigSetResult,
+        since="0.1.0",
+        summary="Sets or unsets settings in a file, and leaves everything else in it as it is.",
     ),
     Method(
         name="jp/config/list",

@@ -97,9 +97,21 @@ class Fork(WireModel):
         return self
 
 
+class QueryDocument(WireModel):
+    """A Markdown file, saved or not, that a query is written in."""
+
+    uri: str
+
+
 class QueryParams(WireModel):
     """What to ask, where, and how."""
 
+    document: QueryDocument | None = None
+    """Ask what is written in this document: its front matter and text give what is left out here.
+
+    Its name ends in `.jp.md`, or it is open with the language id `jp-query`. What is given here too counts instead;
+    of `config`, `tools` and `attachments` it comes behind.
+    """
     text: str | None = None
     """The query. Without any text the user is asked for one in the editor, if that can be."""
     content: Array[Content] = ()
@@ -144,6 +156,11 @@ class QueryParams(WireModel):
     """
     title: str | None = None
     """The title of the conversation; an empty one asks for no title to be made."""
+    compact: bool = False
+    """Make what models are shown of the conversation shorter first, by the rules of the settings.
+
+    If a summary cannot be made, or is no shorter than what it would replace, the query does not begin.
+    """
     persist: bool = True
     """False works on a copy that is thrown away."""
     interactive: bool = True

@@ -107,10 +107,16 @@ class ConversationForkParams(WireModel):
     """Keep so many of the first turns; all are kept when neither number is given."""
     last_turns: Annotated[int, Field(ge=0)] | None = None
     """Keep so many of the last turns; with 0, and none of the first, the copy has the settings only."""
+    since: str | None = None
+    """Keep what was said from this time on, in RFC 3339, or within a time such as `2h 30m`."""
+    until: str | None = None
+    """Keep what was said before this time; turns are counted in what is kept."""
     title: str | None = None
     """The source's title when left out."""
     labels: Array[NewLabel] = ()
     """Added to those of the source."""
+    compact: bool = False
+    """Make the copy shorter for models, by the rules of its settings (`conversation.compaction.rules`)."""
     use: bool = False
     """Let queries that name no conversation go to the copy."""
 

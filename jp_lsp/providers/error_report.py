@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.providers.secrets import cut
 from jp_lsp.providers.untrusted import as_list, as_object, as_text, compact_json, parse_json
 
 _MAX_DEPTH = 5
@@ -36,7 +37,6 @@ class ErrorReport:
     text: str
     words: frozenset[str] = frozenset()
     status: int | None = None
-    is_json: bool = False
     has_error: bool = False
     details: str = ""
 
@@ -49,7 +49,7 @@ def report_of_body(body: bytes) -> ErrorReport:
     except ValueError:
         return ErrorReport(_readable(plain))
     if not isinstance(value, dict | list):
-        return ErrorReport(_readable(as_text(value) or plain), is_json=True)
+        return ErrorReport(_readable(as_text(value) or plain))
     return report_of_value(value)
 
 
@@ -61,11 +61,10 @@ def report_of_value(value: JsonValue) -> ErrorReport:
     messages = [message for level in levels if (message := _message(level))]
     return ErrorReport(
         # The innermost sentence is the vendor's own; what is around it comes from gateways.
-        text=(messages[-1] if messages else compact_json(value)[:_MAX_PLAIN_TEXT])[:_MAX_TEXT],
+        text=cut(messages[-1], _MAX_TEXT) if messages else cut(compact_json(value), _MAX_PLAIN_TEXT),
         words=frozenset(word.lower() for level in levels for word in _words(level)),
         status=next((status for level in reversed(levels) if (status := _status(level))), None),
-        is_json=True,
-        has_error=any("error" in level for level in levels),
+        has_error=any(level.get("error") for level in levels),
         details=next((details for level in levels if (details := _details(level))), ""),
     )
 
@@ -77,7 +76,7 @@ def _report_of_string(text: str) -> ErrorReport:
         inner = None
     if isinstance(inner, dict) and (report := report_of_value(inner)).text:
         return report
-    return ErrorReport(text.strip()[:_MAX_TEXT], is_json=True, has_error=True)
+    return ErrorReport(cut(text.strip(), _MAX_TEXT), has_error=True)
 
 
 def _levels(value: JsonValue) -> Iterator[JsonObject]:
@@ -132,7 +131,7 @@ def _details(level: JsonObject) -> str:
     if raw := metadata.get("raw"):
         said = f"{said}; {_raw_text(raw)}" if said else _raw_text(raw)
     vendor = as_text(metadata.get("provider_name"))
-    return (f"{vendor}: {said}" if vendor and said else said)[:_MAX_PLAIN_TEXT]
+    return cut(f"{vendor}: {said}" if vendor and said else said, _MAX_PLAIN_TEXT)
 
 
 def _raw_text(raw: JsonValue) -> str:
@@ -142,9 +141,9 @@ def _raw_text(raw: JsonValue) -> str:
 def _readable(text: str) -> str:
     """Take the words out of a page; text that is none stays as it is."""
     if not text.startswith("<"):
-        return text[:_MAX_PLAIN_TEXT]
-    page = text[:_MAX_PAGE]
+        return cut(text, _MAX_PLAIN_TEXT)
+    page = cut(text, _MAX_PAGE)
     title = _TITLE.search(page)
     words = " ".join(html.unescape(_TAG.sub(" ", _INVISIBLE.sub(" ", page))).split())
     heading = " ".join(html.unescape(title[1]).split()) if title else ""
-    return (heading or words)[:_MAX_PLAIN_TEXT]
+    return cut(heading or words, _MAX_PLAIN_TEXT)

@@ -31,6 +31,7 @@ STATUS_OF_WORD: Mapping[str, int] = {
     "exceed_context_size_error": 400,
     "authentication_error": 401,
     "invalid_api_key": 401,
+    "wrong_api_key": 401,
     "billing_error": 402,
     "permission_error": 403,
     "not_found_error": 404,
@@ -38,6 +39,8 @@ STATUS_OF_WORD: Mapping[str, int] = {
     "request_too_large": 413,
     "rate_limit_error": 429,
     "rate_limit_exceeded": 429,
+    "too_many_requests_error": 429,
+    "queue_exceeded": 429,
     "insufficient_quota": 429,
     "api_error": 500,
     "internal_server_error": 500,
@@ -82,9 +85,11 @@ _BAD_KEY_TEXT = re.compile(
     r"|(?:invalid|incorrect|not valid|expired).{0,80}api[ _-]?key|API_KEY_INVALID",
     re.IGNORECASE | re.DOTALL,
 )
+_STATUS_OF_BAD_KEYS = frozenset({0, 400, 403})
+"""Some vendors say 400 or 403 for a bad key; inside a stream there may be no status at all."""
 _MODEL_WORDS = frozenset({"model_not_found", "not_found_error"})
 _MODEL_TEXT = re.compile(
-    r"model.{0,200}(?:not found|does not exist)|is not a valid model|no endpoints found",
+    r"model.{0,200}(?:not found|not exist)|is not a valid model|no endpoints found",
     re.IGNORECASE | re.DOTALL,
 )
 _GATEWAY_TEXT = re.compile(r"unreachable|upstream", re.IGNORECASE)
@@ -188,7 +193,7 @@ def _kind_of_response(
 
 def _kind_of_refusal(status: int, report: ErrorReport) -> FailureKind:
     """Apply rules 4 to 8: what is wrong with the request itself."""
-    if status == 401 or (status in {400, 403} and _matches(_BAD_KEY_TEXT, report)):
+    if status == 401 or (status in _STATUS_OF_BAD_KEYS and _matches(_BAD_KEY_TEXT, report)):
         return FailureKind.AUTH
     if _is_context_overflow(status, report):
         return FailureKind.CONTEXT_LENGTH

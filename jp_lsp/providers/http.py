@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import anyio
 import anyio.to_thread
@@ -25,6 +26,8 @@ import anyio.to_thread
 from jp_lsp import __version__
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.provider import CycleObserver
+from jp_lsp.providers.request_trace import RequestTrace
+from jp_lsp.providers.secrets import Secrets
 from jp_lsp.providers.untrusted import encode_json, parse_json
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 
@@ -44,9 +47,8 @@ _MAX_READ_OUT_SIZE = 64 * 1024
 _MAX_REFUSAL_SIZE = 1024 * 1024
 _MAX_JSON_SIZE = 32 * 1024 * 1024
 _NO_STREAM_TYPES = frozenset({"application/json", "text/html", "text/plain"})
-_SHORTEST_SECRET = 6
-_KEY_PARAMETER = re.compile(r"([?&](?:key|api_key|token)=)[^&\s\"'<>]+", re.IGNORECASE)
-_MASK = "***"
+_CHAT = "/chat/completions"
+_VERSION = re.compile(r"/v\d+[a-z]*\d*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ class ConnectionBrokenError(Exception):
 class VendorHttp:
     """Connections to one vendor, kept for as long as the provider lives.
 
-    `headers` go with every request. `secrets` are strings that no text for people may hold.
+    `headers` go with every request. `secrets` are strings that no text for people may hold. `trace` writes down
+    what is sent, if the user wants to see it.
     """
 
     def __init__(
@@ -88,13 +91,15 @@ class VendorHttp:
         headers: Mapping[str, str] | None = None,
         secrets: tuple[str, ...] = (),
         now: Callable[[], float] = time.time,
+        trace: RequestTrace | None = None,
     ) -> None:
         self._provider = provider
         self._base_url = base_url
         self._headers = {"user-agent": f"jp-lsp/{__version__}", **(headers or {})}
-        self._secrets = tuple(secret for secret in secrets if len(secret) >= _SHORTEST_SECRET)
+        self._secrets = Secrets(secrets)
         self._client: httpx.AsyncClient | None = None
         self._client_lock = anyio.Lock()
+        self._trace = trace
         self.now = now
 
     @property
@@ -105,9 +110,7 @@ class VendorHttp:
 
     def mask(self, text: str) -> str:
         """Take keys out of a text that people will see."""
-        for secret in self._secrets:
-            text = text.replace(secret, _MASK)
-        return _KEY_PARAMETER.sub(rf"\1{_MASK}", text)
+        return self._secrets.hide(text)
 
     async def stream(
         self, path: str, body: JsonObject, observer: CycleObserver, *, accept: str = "text/event-stream"
@@ -120,11 +123,14 @@ class VendorHttp:
             ResponseRefusedError: the answer is no stream.
             ConnectionBrokenError: the connection failed, now or later.
         """
+        content = encode_json(body)
+        if self._trace is not None:
+            await anyio.to_thread.run_sync(self._write_down, self._trace, content)
         async with self._send(
             "POST",
             path,
             read_timeout=None,
-            content=encode_json(body),
+            content=content,
             headers={"content-type": "application/json", "accept": accept},
         ) as response:
             observer.bytes_received()
@@ -134,8 +140,12 @@ class VendorHttp:
                 observer.bytes_received()
                 yield chunk
 
-    async def get(self, path: str, query: Mapping[str, str] | None = None) -> JsonValue:
+    async def get(
+        self, path: str, query: Mapping[str, str] | None = None, *, is_versioned: bool = True
+    ) -> JsonValue:
         """Ask for a JSON document, such as a list of models.
+
+        Pages that are not `is_versioned` lie beside the API: a version at the end of the base URL is not theirs.
 
         Raises:
             ResponseRefusedError: the answer has an error status.
@@ -147,6 +157,7 @@ class VendorHttp:
             read_timeout=_JSON_READ_TIMEOUT,
             params=query,
             headers={"accept": "application/json"},
+            is_versioned=is_versioned,
         ) as response:
             is_refused = response.status_code >= 300
             body = await _read_at_most(response, _MAX_REFUSAL_SIZE if is_refused else _MAX_JSON_SIZE)
@@ -165,6 +176,9 @@ class VendorHttp:
         if client is not None:
             await client.aclose()
 
+    def _write_down(self, trace: RequestTrace, content: bytes) -> None:
+        trace.write(self._provider, self.mask(content.decode()))
+
     @asynccontextmanager
     async def _send(
         self,
@@ -175,6 +189,7 @@ class VendorHttp:
         headers: Mapping[str, str],
         content: bytes | None = None,
         params: Mapping[str, str] | None = None,
+        is_versioned: bool = True,
     ) -> AsyncGenerator["httpx.Response", None]:
         """Send a request, lend the response, close it; say what went wrong in our words."""
         client = await self._ready_client()
@@ -182,7 +197,7 @@ class VendorHttp:
 
         request = client.build_request(
             method,
-            join_url(self._base_url, path),
+            join_url(self._base_url, path, is_versioned=is_versioned),
             content=content,
             params=params,
             headers=headers,
@@ -211,18 +226,29 @@ class VendorHttp:
         # Not at the top of the file: a started server must not have loaded it (see the module's docstring).
         import httpx
 
-        return httpx.AsyncClient(
-            headers=self._headers,
-            # Proxies and certificates come from the environment. Reading the certificates takes a tenth of
-            # a second, which a plain-text address (a server on this machine) need not wait for.
-            # A proxy could not reach this machine's own servers, and is not to see what is said to them.
-            trust_env=not _is_loopback(self._base_url),
-            verify=self._base_url.lower().startswith("https:"),
-            follow_redirects=False,
-            limits=httpx.Limits(max_keepalive_connections=10, keepalive_expiry=_KEPT_IDLE),
-            # Several answers of one vendor then share a connection. Without the library nothing is lost.
-            http2=find_spec("h2") is not None,
-        )
+        try:
+            client = httpx.AsyncClient(
+                headers=self._headers,
+                # Proxies and certificates come from the environment. Reading the certificates takes a tenth of
+                # a second, which a plain-text address (a server on this machine) need not wait for.
+                # A proxy could not reach this machine's own servers, and is not to see what is said to them.
+                trust_env=not _is_loopback(self._base_url),
+                verify=self._base_url.lower().startswith("https:"),
+                follow_redirects=False,
+                limits=httpx.Limits(max_keepalive_connections=10, keepalive_expiry=_KEPT_IDLE),
+                # Several answers of one vendor then share a connection. Without the library nothing is lost.
+                http2=find_spec("h2") is not None,
+            )
+            _check_ports_of_proxies()
+            return client
+        except (httpx.InvalidURL, ImportError, OSError, ValueError) as error:
+            # Such as a proxy of an unknown kind, or a file of certificates that is not there.
+            message = (
+                f"cannot connect to {self.address}: a proxy (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY) or the certificates"
+                f" (SSL_CERT_FILE) of the environment cannot be used: {self.mask(str(error))}"
+            )
+            failure = StreamFailure(FailureKind.OTHER, message, provider=self._provider)
+            raise ConnectionBrokenError(failure) from error
 
     def _failure_of(self, error: Exception) -> StreamFailure:
         """Say which kind of trouble an exception of the library is (providers 3.1)."""
@@ -268,16 +294,35 @@ def _is_loopback(base_url: str) -> bool:
         return parts.hostname == "localhost"
 
 
-def join_url(base_url: str, path: str) -> str:
+def _check_ports_of_proxies() -> None:
+    """Look at what the library does not: it would fail in the middle of connecting.
+
+    Raises:
+        ValueError: no port can have such a number.
+    """
+    proxies = getproxies()
+    if "*" in [host.strip() for host in proxies.get("no", "").split(",")]:
+        return  # none of them is used
+    for kind in ("http", "https", "all"):
+        address = proxies.get(kind, "")
+        _ = urlsplit(address if "://" in address else f"//{address}").port
+
+
+def join_url(base_url: str, path: str, *, is_versioned: bool = True) -> str:
     """Put an absolute path behind a base URL, whose own path stays in front.
 
-    People give addresses with and without the version; it is not doubled.
+    People give addresses with and without the version; it is not doubled, one of a server's own (`/v4`) stands in
+    its place, and it stays away from pages that are not `is_versioned`. An address may also be that of the chat
+    completions themselves, which says for certain that the API begins right before them, version or not.
     """
     base = base_url.removesuffix("/")
-    before, version, _ = path.partition("/v1/")
-    if version:
-        base = base.removesuffix(f"{before}/v1")
-    return base + path
+    root = base.removesuffix(_CHAT)
+    before, version, rest = path.partition("/v1/")
+    if not is_versioned:
+        return _VERSION.sub("", root) + path
+    if version and (root != base or (not before and _VERSION.search(base))):
+        return f"{root}/{rest}"
+    return root.removesuffix(f"{before}/v1") + path if version else root + path
 
 
 def is_stream(status: int, content_type: str) -> bool:

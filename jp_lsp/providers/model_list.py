@@ -1,5 +1,6 @@
 """What listing models has in common for all vendors (providers 7)."""
 
+import logging
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,6 +10,8 @@ from jp_lsp.ports.provider import ModelDetails, ProviderError
 from jp_lsp.providers.failure import VendorErrors, classify_response
 from jp_lsp.providers.http import ConnectionBrokenError, ResponseRefusedError, VendorHttp
 from jp_lsp.providers.untrusted import as_object
+
+_log = logging.getLogger(__name__)
 
 LIST_LIFETIME = 24 * 3600.0
 """Seconds for which a vendor's list of models is good enough (providers 7)."""
@@ -31,6 +34,15 @@ def asking(errors: VendorErrors, http: VendorHttp) -> Generator[None, None, None
         raise ProviderError(replace(failure, message=http.mask(failure.message))) from error
     except ConnectionBrokenError as error:
         raise ProviderError(error.failure) from error
+
+
+async def ask_page_beside(http: VendorHttp, path: str) -> JsonValue:
+    """Ask for a page that a server may have beside its API; nothing when it has none for us."""
+    try:
+        return await http.get(path, is_versioned=False)
+    except (ResponseRefusedError, ConnectionBrokenError) as error:
+        _log.debug("%s has no %s for us: %s", http.address, path, error)
+        return None
 
 
 def read_entries(

@@ -6,20 +6,26 @@ vendor is first asked for.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Literal, Protocol, cast
 from urllib.parse import urlsplit
 
 from jp_lsp.ports.model_lists import ModelLists
 from jp_lsp.ports.provider import ModelId
-from jp_lsp.ports.providers import PROVIDER_DEFAULTS, ProviderSettings
+from jp_lsp.ports.providers import LOCAL, PROVIDER_DEFAULTS, ProviderSettings
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.providers.closing import ClosingProvider
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.keeping import KeepingProvider, Vendor
+from jp_lsp.providers.request_trace import TRACE_VARIABLE, RequestTrace
+from jp_lsp.providers.secrets import Secrets
+
+MakeLocal = Callable[[RequestTrace | None], ClosingProvider]
+"""Makes the provider of the embedded model, which writes down what it is asked where the user wants that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,6 @@ _VENDORS: Mapping[str, _Vendor] = {
     "openrouter": _Vendor("jp_lsp.providers.chat.openrouter"),
     "xai": _Vendor("jp_lsp.providers.chat.xai"),
 }
-_LOCAL = "local"
 
 
 class _AdapterModule(Protocol):
@@ -68,7 +73,7 @@ class ProviderRegistry:
         settings: Mapping[str, ProviderSettings],
         environ: Mapping[str, str],
         *,
-        local: Callable[[], ClosingProvider] | None = None,
+        local: MakeLocal | None = None,
         lists: ModelLists | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -77,12 +82,14 @@ class ProviderRegistry:
         self._local = local
         self._lists = lists
         self._now = now
+        folder = environ.get(TRACE_VARIABLE, "").strip()
+        self._trace = RequestTrace(Path(folder), Secrets(self._keys())) if folder else None
         self._made: dict[str, ClosingProvider] = {}
 
     @property
     def known(self) -> tuple[str, ...]:
         """Name the vendors that can be asked for."""
-        return tuple(sorted([*_VENDORS, *([_LOCAL] if self._local else [])]))
+        return tuple(sorted([*_VENDORS, *([LOCAL] if self._local else [])]))
 
     def get(self, model: ModelId) -> ClosingProvider:
         """Give the adapter for a model.
@@ -101,8 +108,8 @@ class ProviderRegistry:
             await provider.aclose()
 
     def _make(self, model: ModelId) -> ClosingProvider:
-        if model.provider == _LOCAL and self._local is not None:
-            return self._local()
+        if model.provider == LOCAL and self._local is not None:
+            return self._local(self._trace)
         vendor = _VENDORS.get(model.provider)
         if vendor is None:
             raise Refusal("model_unknown", self._unknown_vendor(model), origin="assistant.model.id")
@@ -131,7 +138,15 @@ class ProviderRegistry:
             api_key=self._key(key_name, vendor, provider) if key_name else None,
             settings=settings,
             now=self._now,
+            trace=self._trace,
         )
+
+    def _keys(self) -> Iterator[str]:
+        """Give the keys of all vendors: what is said to one may quote that of another."""
+        for provider, defaults in PROVIDER_DEFAULTS.items():
+            name = self._settings.get(provider, defaults).api_key_env or defaults.api_key_env
+            if name:
+                yield self._environ.get(name, "").strip()
 
     def _key(self, name: str, vendor: _Vendor, provider: str) -> str | None:
         # Keys are pasted, often with a line end; an empty value counts as none (providers 1.1).

@@ -5,24 +5,16 @@ each half in a delta of its own; alone, a half is no character and cannot be wri
 joiner holds a first half back until its other half arrives, and turns a half that stays alone into U+FFFD.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from jp_lsp.conversation.event import NO_METADATA
+from jp_lsp.conversation.json_text import replace_surrogates
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.turn.failure import StreamFailure
 from jp_lsp.turn.stream_event import Finished, Flush, StreamEvent, TextPart, ToolCallArguments, ToolCallStart
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
-
-
-def repaired(text: str) -> str:
-    """Join the pairs of a text; halves without their partner become U+FFFD."""
-    if text.isascii() or not _SURROGATE.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class SurrogateJoiner:
@@ -38,9 +30,9 @@ class SurrogateJoiner:
             match event:
                 case TextPart() | ToolCallArguments():
                     result.append(self._joined(event))
-                case Flush(index=index):
+                case Flush(index=index, metadata=metadata):
                     result += self._give_up([index])
-                    result.append(event)
+                    result.append(replace(event, metadata=_clean(metadata)) if metadata else event)
                 case Finished() | StreamFailure():
                     result += self._give_up(sorted(self._held))
                     result.append(event)
@@ -51,6 +43,8 @@ class SurrogateJoiner:
         return result
 
     def _joined(self, event: TextPart | ToolCallArguments) -> TextPart | ToolCallArguments:
+        if isinstance(event, TextPart) and event.metadata:
+            event = replace(event, metadata=_clean(event.metadata))
         text = event.text
         if text.isascii() and not self._held:
             return event
@@ -59,9 +53,7 @@ class SurrogateJoiner:
         if "\ud800" <= text[-1:] <= "\udbff":
             self._held[event.index] = replace(event, text=text[-1])
             text = text[:-1]
-        text = repaired(text)
-        if isinstance(event, TextPart) and event.metadata:
-            return replace(event, text=text, metadata=_clean_metadata(event.metadata))
+        text = replace_surrogates(text)
         return event if text == event.text else replace(event, text=text)
 
     def _give_up(self, indices: Iterable[int]) -> list[StreamEvent]:
@@ -75,10 +67,15 @@ class SurrogateJoiner:
 
 
 def _clean_start(event: ToolCallStart) -> ToolCallStart:
-    if event.id.isascii() and event.name.isascii():
+    if event.id.isascii() and event.name.isascii() and not event.metadata:
         return event
-    return replace(event, id=repaired(event.id), name=repaired(event.name))
+    return ToolCallStart(
+        event.index, replace_surrogates(event.id), replace_surrogates(event.name), _clean(event.metadata)
+    )
 
 
-def _clean_metadata(metadata: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    return {name: repaired(value) if isinstance(value, str) else value for name, value in metadata.items()}
+def _clean(metadata: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    return {
+        name: replace_surrogates(value) if isinstance(value, str) else value
+        for name, value in metadata.items()
+    }

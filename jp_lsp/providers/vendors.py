@@ -1,12 +1,11 @@
 """The vendors of one client, whose settings may differ from query to query."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from jp_lsp.ports.model_lists import ModelLists
 from jp_lsp.ports.provider import ModelId, Provider
 from jp_lsp.ports.providers import ProviderSettings
-from jp_lsp.providers.closing import ClosingProvider
-from jp_lsp.providers.registry import ProviderRegistry
+from jp_lsp.providers.registry import MakeLocal, ProviderRegistry
 
 
 class Vendors:
@@ -15,7 +14,7 @@ class Vendors:
     def __init__(
         self,
         environ: Mapping[str, str],
-        local: Callable[[], ClosingProvider],
+        local: MakeLocal,
         lists: ModelLists | None = None,
     ) -> None:
         self._environ = environ

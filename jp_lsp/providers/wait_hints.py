@@ -17,7 +17,7 @@ _RATELIMIT_T = re.compile(r"(?:^|[;,\s])t=(\d+(?:\.\d+)?)")
 _RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
 # Digits are possessive: a number is taken whole, so hostile text cannot make the search backtrack.
 _IN_WORDS = re.compile(
-    r"(?:try again in|retry[ -]after|wait)(?: for| about)?:?\s+"
+    r"(?:try again in|retry[ -]after|wait)(?: for| about)?(?::\s*|\s+)"
     r"((?:\d++(?:\.\d++)?+\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h)?(?![a-z])\s*)+)",
     re.IGNORECASE,
 )

@@ -5,16 +5,19 @@ the client is initialised: pydantic and the driver would double the time to the 
 """
 
 import asyncio
+import gc
 import logging
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
 
 from lsprotocol import types
 
 from jp_lsp import __version__
+from jp_lsp.language.query_name import is_query
 from jp_lsp.server.editor_documents import ClientDocuments
-from jp_lsp.server.language_features import CHECKED_SUFFIX, language_features
+from jp_lsp.server.language_features import CHECKED_SUFFIXES, language_features
 from jp_lsp.server.lifecycle import ClosingReason
 from jp_lsp.server.wire import JpLanguageServer
 
@@ -50,12 +53,14 @@ HANDLERS: dict[str, tuple[str, str]] = {
     "jp/conversation/move": ("conversations", "move"),
     "jp/conversation/export": ("content", "export"),
     "jp/conversation/edit": ("content", "edit"),
-    "jp/conversation/compact": ("content", "compact"),
+    "jp/conversation/replay": ("replay", "replay"),
+    "jp/conversation/compact": ("compaction", "compact"),
     "jp/conversation/trash": ("content", "trash"),
     "jp/conversation/restore": ("content", "restore"),
     "jp/model/list": ("configuration", "list_models"),
     "jp/config/get": ("configuration", "get"),
     "jp/config/explain": ("configuration", "explain"),
+    "jp/config/set": ("configuration", "set_values"),
     "jp/config/list": ("configuration", "list_named"),
 }
 """What a client may call: the module of its handler, and the handler."""
@@ -79,9 +84,10 @@ def build_server(
     }
     client = _Client(server, make_workplace, jitter)
     for name, (module, handler) in HANDLERS.items():
-        call = client.handler(module, handler)
+        is_work = name == "jp/query" or name.startswith("jp/conversation/")
+        call = client.handler(module, handler, is_work=is_work)
         server.protocol.register_method(name, _model(name), call)
-        as_command = client.handler("turn", "query_as_command") if name == "jp/query" else call
+        as_command = client.handler("turn", "query_as_command", is_work=True) if name == "jp/query" else call
         text_key = "text" if name == "jp/query" else None
         server.protocol.register_command(name.replace("/", "."), _model(name), as_command, text_key=text_key)
     server.protocol.register_method("window/workDoneProgress/cancel", None, client.cancel_progress)
@@ -113,16 +119,19 @@ class _Client:
         self._documents = ClientDocuments(server)
         self._documents.on_news = self._document_news
         self._checks: set[asyncio.Task[None]] = set()
+        self._queries: set[str] = set()
         self._session: Session | None = None
         self._serving: asyncio.Task[None] | None = None
         self._warming: asyncio.Future[None] | None = None
 
-    def handler(self, module: str, name: str) -> Callable[[Any], object]:
-        """Give a handler that is imported when it is first called."""
+    def handler(self, module: str, name: str, *, is_work: bool) -> Callable[[Any], object]:
+        """Give a handler that is imported when it is first called; `is_work` as for `Session.begin`."""
 
         def call(params: object) -> object:
             handle = getattr(import_module(f"jp_lsp.server.handlers.{module}"), name)
-            return handle(self._open_session(), params)
+            session = self._open_session()
+            session.begin(is_work=is_work)
+            return handle(session, params)
 
         return call
 
@@ -138,7 +147,13 @@ class _Client:
 
     def _document_news(self, uri: str, is_saved: bool) -> None:
         """Have a document checked that may be one of our files."""
-        if uri.endswith(CHECKED_SUFFIX):
+        document = self._server.workspace.text_documents.get(unquote(uri))
+        was_query = uri in self._queries
+        self._queries.discard(uri)
+        if document is not None and is_query(uri, document.language_id):
+            self._queries.add(uri)
+        names_files = bool(self._queries) and is_saved  # a query may name the file that was saved
+        if uri.endswith(CHECKED_SUFFIXES) or was_query or uri in self._queries or names_files:
             task = asyncio.get_running_loop().create_task(self._check(uri, is_saved=is_saved))
             self._checks.add(task)
             task.add_done_callback(self._checks.discard)
@@ -166,7 +181,7 @@ class _Client:
         """The cancel button of the progress that the client shows."""
         token = cast(dict[str, Any], params).get("token") if isinstance(params, dict) else None
         if self._session is not None and isinstance(token, int | str):
-            self.handler("turn", "cancel_progress")(token)
+            self.handler("turn", "cancel_progress", is_work=False)(token)
 
     def files_changed(self, params: object) -> None:
         """Files of conversations that the client watches for us changed; which ones, the watch sees itself."""
@@ -193,8 +208,10 @@ class _Client:
 
 
 def _import_handlers() -> None:
-    for module in ("language", "conversation_document", *(module for module, _ in HANDLERS.values())):
+    features = (module for module, _, _ in language_features().values())
+    for module in (*features, *(module for module, _ in HANDLERS.values())):
         import_module(f"jp_lsp.server.handlers.{module}")
+    gc.freeze()  # what was imported stays, and a look through all of it takes longer than most answers
 
 
 def _model(name: str) -> "Callable[[], type[BaseModel]]":

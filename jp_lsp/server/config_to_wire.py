@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
+from jp_lsp.config.change_file import KeyOutcome
 from jp_lsp.config.explain import Contribution, Explanation, Item
 from jp_lsp.config.layer import Origin
 from jp_lsp.config.named_list import NamedConfiguration
 from jp_lsp.config.problem import Problem
+from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.render.text import clean, clean_line
+from jp_lsp.server.configuration_changes import Changed
 
 
 def config_values(value: JsonValue, problems: Sequence[Problem]) -> JsonObject:
@@ -23,6 +26,45 @@ def config_explanations(
         "order": list(order),
         "settings": [_explanation(each) for each in explanations],
         "problems": [_problem(problem) for problem in problems],
+    }
+
+
+def config_changed(changed: Changed) -> JsonObject:
+    """Give the result of `jp/config/set`."""
+    target, outcome = changed.change.target, changed.outcome
+    return {
+        "name": clean_line(target.name),
+        "uri": target.path.as_uri(),
+        "written": changed.written,
+        "settings": [_outcome(each) for each in outcome.keys],
+        **_present(expression=outcome.expression, unread=outcome.unread),
+        "questions": [clean(each) for each in outcome.questions],
+        "problems": [_problem(problem) for problem in outcome.problems],
+    }
+
+
+def conversation_changed(
+    conversation: ConversationId, outcomes: Sequence[KeyOutcome], *, is_changed: bool
+) -> JsonObject:
+    """Give the result of `jp/config/set` for what a conversation keeps."""
+    return {
+        "name": f"conversation {conversation}",
+        "uri": f"jp://{conversation}",
+        "written": "file" if is_changed else "nothing",
+        "settings": [_outcome(each) for each in outcomes],
+        "questions": [],
+        "problems": [],
+    }
+
+
+def _outcome(outcome: KeyOutcome) -> JsonObject:
+    explanation = outcome.explanation
+    return {
+        "key": clean_line(explanation.key),
+        **_present(value=explanation.value),
+        "place": _place(explanation.origin),
+        "state": outcome.state,
+        **_present(own=outcome.own),
     }
 
 

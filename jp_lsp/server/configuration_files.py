@@ -1,44 +1,69 @@
 """The configuration files that a client has open: which ones they are, and what is wrong in them.
 
-A check reads other files and folds all layers, so it is done beside the event loop, and once more if the text
-changed meanwhile: however quickly somebody types, at most one check of a file runs.
+A text is read once for each of its versions, beside the event loop. A check of it also reads other files and folds
+all layers: it waits until nobody types for a moment, and at most one of a file runs. What it found is kept, so that
+completion and code actions need not find it again.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from anyio import to_thread
+from anyio import sleep, to_thread
 from lsprotocol import types
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
 from jp_lsp.config.about_file import FileFacts
 from jp_lsp.config.settings import WorkspaceSettings
+from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.driver.background import Background
 from jp_lsp.driver.model_catalogue import ModelCatalogue
 from jp_lsp.language.completion import Known, Offer
+from jp_lsp.language.document import MAX_SIZE, Document
 from jp_lsp.language.findings import Mark, find_marks
+from jp_lsp.language.formats import SUFFIXES, read_document
 from jp_lsp.language.positions import Encoding, Lines
+from jp_lsp.ports.provider import ModelDetails
+from jp_lsp.server.checks import Checks
 from jp_lsp.server.language_to_wire import diagnostic
 from jp_lsp.server.wire import JpProtocol
 
-SUFFIX = ".toml"
 _MOST_FILES = 500
+_QUIET_SECONDS = 0.25
+"""So long nothing must be typed or asked before a text is checked again, which would take the time of an answer."""
+
+_MOST_WAITS = 20
+"""So often a check waits, whatever is typed and asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditedFile:
-    """A configuration file as it is in the editor; `settings` are those with its text."""
+    """A configuration file as it is in the editor; `settings` are those with its text, `base` those without."""
 
     uri: str
     path: Path
-    text: str
     version: int | None
+    base: WorkspaceSettings
     settings: WorkspaceSettings
+    document: Document
     lines: Lines
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the text is longer than any that is looked at."""
+        return len(self.document.text) > MAX_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What the last check of a file found, and the effective configuration then."""
+
+    file: EditedFile
+    marks: Sequence[Mark]
+    values: JsonObject
 
 
 class ConfigurationFiles:
@@ -63,11 +88,13 @@ class ConfigurationFiles:
         self._models = models
         self._background = background
         self._is_configuration: dict[str, bool] = {}
-        self._published: set[str] = set()
-        self._wanted: set[str] = set()
-        self._checking: set[str] = set()
-        self._offered: tuple[Offer, ...] = ()
+        self._edited: dict[str, EditedFile] = {}
+        self._checked: dict[str, _Checked] = {}
+        self._asked = 0
+        self._checks = Checks(self._check)
+        self._models_listed: tuple[ModelDetails, ...] = ()
         self._is_listing = False
+        self._are_models_wanted = False
 
     @property
     def encoding(self) -> Encoding:
@@ -80,58 +107,76 @@ class ConfigurationFiles:
             case _:
                 return "utf-16"
 
+    @property
+    def models(self) -> Sequence[ModelDetails]:
+        """The models that were listed by now."""
+        return self._models_listed
+
     def document(self, uri: str) -> TextDocument | None:
         """Give an open document of any kind."""
         documents: Mapping[str, TextDocument] = self._protocol.workspace.text_documents
         return documents.get(unquote(uri)) or documents.get(uri)
 
     async def edited(self, uri: str) -> EditedFile | None:
-        """Give an open configuration file; `None` if the document is none."""
+        """Give an open configuration file, for what is asked about it; `None` if the document is none."""
+        self._asked += 1
         document, path = self.document(uri), to_fs_path(uri)
-        if document is None or path is None or not path.endswith(SUFFIX):
+        if document is None or path is None or not path.endswith(SUFFIXES):
             return None
         settings = self._settings()
         if uri not in self._is_configuration:
             self._is_configuration[uri] = await to_thread.run_sync(settings.is_configuration, Path(path))
         if not self._is_configuration[uri]:
             return None
-        text = document.source
-        return EditedFile(
-            uri,
-            Path(path),
-            text,
-            document.version,
-            settings.with_text(Path(path), text),
-            await to_thread.run_sync(Lines, text, self.encoding),
-        )
+        text, version = document.source, document.version
+        known = self._edited.get(uri)
+        if known is None or known.base is not settings or known.document.text != text:
+            known = await to_thread.run_sync(self._read, uri, Path(path), text, version, settings)
+            self._edited[uri] = known
+        return known if known.version == version else replace(known, version=version)
+
+    def _read(
+        self, uri: str, path: Path, text: str, version: int | None, settings: WorkspaceSettings
+    ) -> EditedFile:
+        document = read_document(text, path.suffix)
+        lines = Lines(text, self.encoding)
+        return EditedFile(uri, path, version, settings, settings.with_text(path, text), document, lines)
 
     async def check(self, uri: str) -> None:
         """Publish what is wrong in a file, or that nothing is any more when it was closed."""
-        self._wanted.add(uri)
-        if uri in self._checking:
-            return
-        self._checking.add(uri)
-        try:
-            while uri in self._wanted:
-                self._wanted.discard(uri)
-                await self._check(uri)
-        finally:
-            self._checking.discard(uri)
-            self._wanted.discard(uri)
+        await self._checks.run(uri)
 
     async def check_others(self, uri: str) -> None:
         """Check the other open files again, since one that was saved may matter for them."""
         self._is_configuration.clear()
-        for other in sorted(self._published - {uri}):
+        for other in sorted(self._checked.keys() - {uri}):
             await self.check(other)
 
     def known(self, file: EditedFile) -> Known:
-        """Give what completion may offer; models are those that were listed by now."""
-        return Known(
-            values=lambda: file.settings.values(file.settings.about_file(file.path).overrides),
-            models=lambda: self._offered,
-            files=lambda: tuple(_extendable(file.path, self._settings())),
-        )
+        """Give what completion may offer; values are those of the last check, models those listed by now."""
+
+        def values() -> JsonObject:
+            checked = self._checked.get(file.uri)
+            return values_of(file) if checked is None else checked.values
+
+        def models() -> Sequence[Offer]:
+            self._are_models_wanted = True
+            return [Offer(str(each.id), each.display_name or "") for each in self.models]
+
+        return Known(values, models, lambda: tuple(_extendable(file.path, file.base)))
+
+    def list_wanted_models(self) -> None:
+        """Find out what models there are if completion asked for them, without waiting for it."""
+        if self._are_models_wanted:
+            self._are_models_wanted = False
+            self.list_models()
+
+    async def marks(self, file: EditedFile) -> Sequence[Mark]:
+        """Give what is wrong in a file: what the last check found, or what its text tells if it changed since."""
+        checked = self._checked.get(file.uri)
+        if checked is not None and checked.file.document is file.document:
+            return checked.marks
+        return await to_thread.run_sync(find_marks, file.document, FileFacts())
 
     def list_models(self) -> None:
         """Find out what models there are, without waiting for it."""
@@ -144,53 +189,67 @@ class ConfigurationFiles:
             try:
                 names = await to_thread.run_sync(settings.model_names)
                 listing = await self._models().list(names, vendor=None, is_fresh=False)
-                self._offered = tuple(
-                    Offer(str(model.id), model.display_name or "") for model in listing.models
-                )
+                self._models_listed = listing.models
             finally:
                 self._is_listing = False
 
         self._background.spawn("listing models", list_them)
 
     async def _check(self, uri: str) -> None:
+        if uri in self._checked:
+            await self._quiet(uri)
         file = await self.edited(uri)
         if file is None:
             self._is_configuration.pop(uri, None)
-            if uri in self._published:
-                self._published.discard(uri)
+            self._edited.pop(uri, None)
+            if self._checked.pop(uri, None) is not None:
                 self._publish(uri, None, [])
             return
-        diagnostics = await to_thread.run_sync(self._diagnostics, file)
+        checked = await to_thread.run_sync(_check, file)
+        self._checked[uri] = checked
         if self.document(uri) is None:
-            self._wanted.add(uri)  # it was closed meanwhile
+            self._checks.again(uri)  # it was closed meanwhile
             return
-        self._published.add(uri)
-        self._publish(uri, file.version, diagnostics)
+        self._publish(uri, file.version, self._diagnostics(checked))
 
-    def _diagnostics(self, file: EditedFile) -> Sequence[types.Diagnostic]:
+    async def _quiet(self, uri: str) -> None:
+        """Wait until a document has not changed for a moment, and nothing was asked."""
+        for _ in range(_MOST_WAITS):
+            document, asked = self.document(uri), self._asked
+            version = None if document is None else document.version
+            await sleep(_QUIET_SECONDS)
+            if document is None or (document.version, self._asked) == (version, asked):
+                return
+
+    def _diagnostics(self, checked: _Checked) -> Sequence[types.Diagnostic]:
         support = self._protocol.capability("textDocument", "publishDiagnostics", "tagSupport")
         has_tags = support is not None and support is not False
-        return [diagnostic(mark, file.lines, has_tags=has_tags) for mark in marks_of(file)]
+        return [diagnostic(mark, checked.file.lines, has_tags=has_tags) for mark in checked.marks]
 
     def _publish(self, uri: str, version: int | None, diagnostics: Sequence[types.Diagnostic]) -> None:
         params = types.PublishDiagnosticsParams(uri, list(diagnostics), version=version)
         self._protocol.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
 
-def marks_of(file: EditedFile) -> list[Mark]:
-    """Give all that is wrong or doubtful in a file; may take a moment."""
-    return find_marks(file.text, facts_of(file))
+def values_of(file: EditedFile) -> JsonObject:
+    """Give the configuration in which a file counts; may take a moment."""
+    return file.settings.values(file.settings.expressions_for(file.path) or ())
 
 
-def facts_of(file: EditedFile) -> FileFacts:
-    """Say what a file means among the others; may take a moment."""
-    return file.settings.about_file(file.path)
+def _check(file: EditedFile) -> _Checked:
+    """Find all that is wrong or doubtful in a file; takes a moment."""
+    if file.is_too_large:
+        return _Checked(file, find_marks(file.document, FileFacts()), {})
+    facts = file.settings.about_file(file.path)
+    return _Checked(file, find_marks(file.document, facts), file.settings.values(facts.overrides))
 
 
 def _extendable(path: Path, settings: WorkspaceSettings) -> Iterator[Offer]:
     """Give the files that can be extended: those beside the file, and those that have a name."""
     titles = {named: each.title or "" for each in settings.named() for named in each.paths}
-    beside = sorted(other for other in path.parent.glob(f"*{SUFFIX}") if other.is_file())
+    beside = sorted(
+        other for other in path.parent.glob("*.*") if other.suffix in SUFFIXES and other.is_file()
+    )
     for other in list(dict.fromkeys([*beside, *sorted(titles)]))[:_MOST_FILES]:
         if other != path:
             name = os.path.relpath(other, path.parent).replace(os.sep, "/")

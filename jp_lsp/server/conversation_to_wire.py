@@ -1,7 +1,7 @@
 """Conversations as the JSON that editors are promised; see `to_wire` for the rules."""
 
 from jp_lsp.conversation.directive import Compaction
-from jp_lsp.conversation.ids import created_at
+from jp_lsp.conversation.ids import ConversationId, created_at
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.search import Hit
 from jp_lsp.conversation.timestamp import Timestamp
@@ -34,6 +34,25 @@ def conversation_summary(facts: ConversationFacts, *, is_active: bool, is_busy: 
         "busy": is_busy,
         **_present(problem=None if facts.problem is None else clean(facts.problem)),
     }
+
+
+class ListedConversations:
+    """The conversations of a client's lists: one that is the very same as in the list before is converted once.
+
+    A list of thousands, which a tree asks for again and again, would keep the event loop busy otherwise.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[ConversationId, tuple[ConversationFacts, bool, bool, JsonObject]] = {}
+
+    def summary(self, facts: ConversationFacts, *, is_active: bool, is_busy: bool) -> JsonObject:
+        """Give a conversation as lists show it."""
+        known = self._made.get(facts.id)
+        if known is not None and known[0] is facts and known[1] == is_active and known[2] == is_busy:
+            return known[3]
+        made = conversation_summary(facts, is_active=is_active, is_busy=is_busy)
+        self._made[facts.id] = (facts, is_active, is_busy, made)
+        return made
 
 
 def conversation_description(described: Description, *, is_active: bool, is_busy: bool) -> JsonObject:

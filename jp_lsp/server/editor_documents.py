@@ -107,7 +107,14 @@ class ClientDocuments:
         return [self._describe(document) for document in self._documents.values()]
 
     async def apply_edit(
-        self, uri: str, version: int | None, text: str, edits: Sequence[Replacement], label: str
+        self,
+        uri: str,
+        version: int | None,
+        text: str,
+        edits: Sequence[Replacement],
+        label: str,
+        *,
+        is_proposal: bool = True,
     ) -> EditOutcome:
         """Ask the editor to change a document, unless it is not the one that the edits were made for."""
         capabilities = _members(self._server.protocol.raw_initialize.get("capabilities"))
@@ -117,7 +124,7 @@ class ClientDocuments:
         if (problem := self._staleness(uri, version, text)) is not None:
             return EditOutcome("stale", problem)
         support = _members(workspace.get("workspaceEdit"))
-        edit = self._workspace_edit(uri, version, text, edits, label, support)
+        edit = self._workspace_edit(uri, version, text, edits, label if is_proposal else None, support)
         followed = self._followed.get(unquote(uri))
         if followed is not None:
             followed.changed.clear()
@@ -234,11 +241,14 @@ class ClientDocuments:
         version: int | None,
         text: str,
         edits: Sequence[Replacement],
-        label: str,
+        proposal: str | None,
         support: JsonObject,
     ) -> JsonObject:
-        """Write the edit with as much of version and confirmation as the client understands."""
-        has_annotations = isinstance(support.get("changeAnnotationSupport"), Mapping)
+        """Write the edit with as much of version and confirmation as the client understands.
+
+        `proposal` is what the user is asked to confirm, if anything.
+        """
+        has_annotations = proposal is not None and isinstance(support.get("changeAnnotationSupport"), Mapping)
         has_versions = support.get("documentChanges") is True
         to_position = position_finder(text, str(self._server.workspace.position_encoding))
         written: list[JsonValue] = []
@@ -256,7 +266,7 @@ class ClientDocuments:
         if not has_annotations:
             return {"documentChanges": [document]}
         annotation: JsonObject = {
-            "label": label,
+            "label": proposal,
             "needsConfirmation": True,
             "description": "Proposed by the assistant",
         }

@@ -8,9 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
+from jp_lsp.config.file_edits import Express, SetKey, UnsetKey, Wish
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.protocol.capability import ClientCapabilities
+from jp_lsp.protocol.configuration import ConfigSetParams
 from jp_lsp.protocol.prompt import AnswerParams, PromptResult
 from jp_lsp.protocol.reading import InvalidParams, read
 from jp_lsp.protocol.tool import NamedTool as WireNamedTool
@@ -66,6 +68,7 @@ def query(params: QueryParams) -> Query:
         schema=None if params.json_schema is None else _schema(params.json_schema),
         is_template=params.template,
         title=params.title,
+        compacts=params.compact,
         persist=params.persist,
         interactive=params.interactive,
         explain=params.explain,
@@ -73,6 +76,20 @@ def query(params: QueryParams) -> Query:
         queue=params.queue,
         quote=quote,
     )
+
+
+def config_wishes(params: ConfigSetParams) -> tuple[Wish, ...]:
+    """Read what is to be changed in a configuration file, in its order.
+
+    Raises:
+        InvalidParams: nothing is.
+    """
+    wishes: list[Wish] = [SetKey(each.key, each.value) for each in params.set]
+    wishes += [Express(text) for text in params.config]
+    wishes += [UnsetKey(key) for key in params.unset]
+    if not wishes:
+        raise InvalidParams("jp/config/set: say what to change, in `set`, `config` or `unset`")
+    return tuple(wishes)
 
 
 def press(params: InterruptParams) -> Pressed:
@@ -189,15 +206,15 @@ def wanted_labels(labels: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     return tuple((key, value if equals else None) for key, equals, value in parted)
 
 
-def duration(text: str, method: str) -> float:
-    """Read `expires` of a method, in seconds.
+def duration(text: str, method: str, field: str = "expires") -> float:
+    """Read a field that says how long, in seconds.
 
     Raises:
         InvalidParams: it is no duration, or too long.
     """
     if _DURATION.fullmatch(text.strip()) is None:
-        raise InvalidParams(f"{method}: `expires` must be a duration such as '2h 30m', not {text[:60]!r}")
+        raise InvalidParams(f"{method}: `{field}` must be a duration such as '2h 30m', not {text[:60]!r}")
     seconds = sum(int(amount) * _SECONDS_OF_UNIT[unit] for amount, unit in _AMOUNT.findall(text))
     if seconds > _LONGEST_DURATION:
-        raise InvalidParams(f"{method}: `expires` must be at most 5200 weeks, which is about 100 years")
+        raise InvalidParams(f"{method}: `{field}` must be at most 5200 weeks, which is about 100 years")
     return seconds

@@ -8,10 +8,10 @@ from typing import Any
 
 from lsprotocol import types
 
-CHECKED_SUFFIX = ".toml"
+CHECKED_SUFFIXES = (".toml", ".json", ".json5", ".yaml", ".yml")
 """Documents with such a name may be configuration files, and are checked when they change."""
 
-_COMPLETION_STARTERS = [".", "[", '"', "=", "/", "{", ","]
+_COMPLETION_STARTERS = [".", "[", '"', "=", "/", "{", ",", "@", ":"]
 _ACTION_KINDS = [types.CodeActionKind.QuickFix, "jp"]
 
 
@@ -31,18 +31,24 @@ def language_features() -> Mapping[str, tuple[str, str, Any]]:
             types.CodeActionOptions(code_action_kinds=_ACTION_KINDS),
         ),
         types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (
-            "conversation_document",
+            "outline",
             "document_symbol",
             types.DocumentSymbolOptions(),
         ),
         types.TEXT_DOCUMENT_FOLDING_RANGE: (
-            "conversation_document",
+            "outline",
             "folding_range",
             types.FoldingRangeOptions(),
         ),
         types.TEXT_DOCUMENT_DOCUMENT_LINK: (
-            "conversation_document",
+            "outline",
             "document_link",
-            types.DocumentLinkOptions(),
+            types.DocumentLinkOptions(resolve_provider=True),
+        ),
+        types.DOCUMENT_LINK_RESOLVE: ("query_document", "resolve_link", None),
+        types.TEXT_DOCUMENT_CODE_LENS: (
+            "query_document",
+            "code_lens",
+            types.CodeLensOptions(resolve_provider=False),
         ),
     }

@@ -1,6 +1,7 @@
 """What `language` found, as the protocol's own types."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import shorten
 
 from lsprotocol import types
 
@@ -11,6 +12,7 @@ from jp_lsp.language.positions import Lines, Span
 
 SOURCE = "jp"
 
+_MENU_DETAIL = 30
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -60,14 +62,20 @@ def markup(text: str, formats: JsonValue) -> types.MarkupContent | str:
 
 
 def completion_item(proposal: Proposal, index: int, lines: Lines, formats: JsonValue) -> types.CompletionItem:
-    """Write a proposal; `index` keeps the order, `formats` are those that the client shows."""
+    """Write a proposal; `index` keeps the order, `formats` are those that the client shows.
+
+    Menus are narrow, so a detail that is too long for them is cut there, and stands whole in the documentation.
+    """
+    detail = shorten(proposal.detail, _MENU_DETAIL, placeholder=" …")
+    whole = proposal.detail if detail != proposal.detail else ""
+    documentation = "\n\n".join(part for part in (proposal.documentation, whole) if part)
     return types.CompletionItem(
         proposal.label,
         kind=_KINDS[proposal.kind],
-        detail=proposal.detail or None,
-        documentation=markup(proposal.documentation, formats) if proposal.documentation else None,
+        detail=detail or None,
+        documentation=markup(documentation, formats) if documentation else None,
         sort_text=f"{index:05}",
-        filter_text=proposal.edit.text,
+        filter_text=proposal.search or proposal.edit.text,
         text_edit=text_edit(proposal.edit, lines),
     )
 

@@ -188,8 +188,9 @@ def set_up_logging(
         old.close()
     root.addHandler(handler)
     root.setLevel(LEVELS[level])
-    for talkative in ("pygls", "httpx", "httpcore", "asyncio"):
-        logging.getLogger(talkative).setLevel(logging.WARNING)  # pygls logs whole messages below that
+    # Below that, pygls logs whole messages, and hpack each header of a request, the key in a form that no mask knows.
+    for talkative in ("pygls", "httpx", "httpcore", "hpack", "asyncio"):
+        logging.getLogger(talkative).setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)
     return mask
 

@@ -16,8 +16,7 @@ from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire, prompt_open
 from jp_lsp.server.prompts import Answer, Asker, Closing
 from jp_lsp.server.session import Session
 from jp_lsp.server.shown_to_chunks import ShownToChunks, arriving
-from jp_lsp.server.wire_error import ClientAnswerError
-from jp_lsp.server.work_done import WorkDoneProgress
+from jp_lsp.server.work_done import WorkDoneProgress, agreed_token
 from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.turn import shown
 from jp_lsp.turn.shown import Shown
@@ -66,16 +65,7 @@ class Outbox:
 
         A client may take any time to agree, so nothing may wait for this.
         """
-        token = work_done_token
-        if token is None and self._session.has_work_done_progress:
-            token = f"jp-progress-{self._token}"
-            create = self._session.protocol.send_request_raw(
-                "window/workDoneProgress/create", {"token": token}
-            )
-            try:
-                await create
-            except ClientAnswerError:
-                return
+        token = await agreed_token(self._session, work_done_token, f"jp-progress-{self._token}")
         if token is None:
             return
         self._progress_token = token

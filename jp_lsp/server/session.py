@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 
 from jp_lsp.config.server_settings import PromptSettings
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.driver.amending import Amender
 from jp_lsp.driver.caretaker import Caretaker
 from jp_lsp.driver.host import QueryHost
 from jp_lsp.driver.watching import ConversationWatch
@@ -23,9 +24,12 @@ from jp_lsp.ports.refusal import Refusal
 from jp_lsp.protocol.capability import ClientCapabilities
 from jp_lsp.server import from_wire
 from jp_lsp.server.client_news import ClientNews
+from jp_lsp.server.configuration_changes import ConfigurationChanges
 from jp_lsp.server.configuration_files import ConfigurationFiles
+from jp_lsp.server.conversation_to_wire import ListedConversations
 from jp_lsp.server.prompt_ways import PromptWays
 from jp_lsp.server.prompts import PromptBroker
+from jp_lsp.server.query_documents import QueryDocuments
 from jp_lsp.server.text_documents import DocumentHost
 from jp_lsp.server.text_file import name_in
 from jp_lsp.server.watched_files import can_watch, watch_conversations
@@ -73,8 +77,21 @@ class Session:
         self.caretaker = Caretaker(
             self.host, self.workplace.surroundings, self.workplace.upkeep, self.workplace.clock, self.news
         )
+        self.amender = Amender(
+            self.host, self.workplace.surroundings, self.workplace.upkeep, self.workplace.clock, self.news
+        )
         self.configuration_files = ConfigurationFiles(
             protocol, self.workplace.configuration, self.workplace.models, self.host.background
+        )
+        self.configuration_changes = ConfigurationChanges(
+            documents, self.workplace, can_edit=protocol.capability("workspace", "applyEdit") is True
+        )
+        self.query_documents = QueryDocuments(
+            protocol,
+            self.configuration_files,
+            self.workplace,
+            documents,
+            lambda: self.host.used_last,
         )
         settings = self.workplace.prompt_settings
         texts = DocumentHost(
@@ -85,18 +102,30 @@ class Session:
         menu_seconds = self.workplace.interrupt_settings.menu_timeout
         self.prompts = PromptBroker(protocol.send_request_raw, self._spawn, ways, texts, menu_seconds)
         self.progress_cancels: dict[int | str, Callable[[], None]] = {}
+        self.listed = ListedConversations()
         self._tasks: TaskGroup | None = None
+        self._filled = anyio.Event()
+        self._asked, self._works = anyio.Event(), anyio.Event()
 
     async def serve(self) -> None:
         """Run queries and questions until `close`."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
-            self.host.background.spawn("checking the workspace", self._check)
-            self.host.background.spawn("tidying the workspace", self._tidy)
-            if not self.is_plain:
-                tasks.start_soon(self._run, self._watch)
+            tasks.start_soon(self._look_after, tasks)
             await self.host.serve()
             tasks.cancel_scope.cancel()
+
+    def begin(self, *, is_work: bool) -> None:
+        """Look after the workspace from now on; as long as somebody only looks at texts, it stays as it is.
+
+        Args:
+            is_work: whether conversations are worked with, so that those whose time is up have to go.
+        """
+        if not self._asked.is_set():
+            self.workplace.open_existing()
+            self._asked.set()
+        if is_work:
+            self._works.set()
 
     async def close(self, *, is_client_gone: bool) -> None:
         """End every query with its content stored, then let everything go."""
@@ -114,7 +143,18 @@ class Session:
         for notice in self.workplace.take_notices():
             self.news.notice(notice)
 
+    async def _look_after(self, tasks: TaskGroup) -> None:
+        await self._asked.wait()
+        self.host.background.spawn("checking the workspace", self._check)
+        self.host.background.spawn("filling the user's folder", self._fill)
+        if not self.is_plain:
+            tasks.start_soon(self._run, self._watch)
+        await self._works.wait()
+        self.host.background.spawn("tidying the workspace", self._tidy)
+
     async def _check(self) -> None:
+        """Look for broken conversations once the copies are made: reading thousands beside it would slow both."""
+        await self._filled.wait()
         for notice in await self.workplace.check():
             self.news.notice(notice)
 
@@ -122,8 +162,18 @@ class Session:
         for conversation in await self.workplace.tidy():
             self.news.conversation_changed(ConversationChange(conversation, "removed"))
 
+    async def _fill(self) -> None:
+        try:
+            await self.workplace.fill()
+        finally:
+            self._filled.set()
+
     async def _watch(self) -> None:
-        """Tell of what others do to conversations; a client that knows only standard LSP has no word for it."""
+        """Tell of what others do to conversations; a client that knows only standard LSP has no word for it.
+
+        The copies that a first opening makes are no news.
+        """
+        await self._filled.wait()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.watch.run)
             capabilities = _members(self.protocol.raw_initialize.get("capabilities"))

@@ -1,8 +1,27 @@
-"""Standard progress of one query, for clients that show it: begin, phases, end (query pipeline 5.1)."""
+"""Standard progress of one query or other work, for clients that show it: begin, phases, end (query pipeline 5.1)."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 
 from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.server.session import Session
+from jp_lsp.server.wire_error import ClientAnswerError
+
+
+async def agreed_token(session: Session, token: int | str | None, own: str) -> int | str | None:
+    """Give the client's token, or ours if the client agrees to it; `None` where nothing can be shown.
+
+    A client may take any time to agree, so nothing may wait for this.
+    """
+    if token is not None or not session.has_work_done_progress:
+        return token
+    create = session.protocol.send_request_raw("window/workDoneProgress/create", {"token": own})
+    try:
+        await create
+    except ClientAnswerError:
+        return None
+    return own
 
 
 class WorkDoneProgress:
@@ -16,6 +35,34 @@ class WorkDoneProgress:
         self._notify = notify
         self._token: int | str | None = None
         self._message = ""
+
+    @asynccontextmanager
+    async def shown(
+        self, session: Session, token: int | str | None, own: str, cancel: Callable[[], None]
+    ) -> AsyncGenerator[None]:
+        """Show a block's work, on the client's token or on one that it agrees to.
+
+        Args:
+            session: the client.
+            token: what it sent with its request.
+            own: the name of a token of ours.
+            cancel: what its cancel button does.
+        """
+
+        async def begin() -> None:
+            agreed = await agreed_token(session, token, own)
+            if agreed is not None:
+                session.progress_cancels[agreed] = cancel
+                self.begin(agreed)
+
+        beginning = asyncio.ensure_future(begin())
+        try:
+            yield
+        finally:
+            beginning.cancel()
+            if self._token is not None:
+                session.progress_cancels.pop(self._token, None)
+            self.end()
 
     def begin(self, token: int | str) -> None:
         """Say that work has begun, what is being done, and that it can be cancelled."""

@@ -1,7 +1,8 @@
 """What the server edge needs of a workspace, plugged together by `app` for each client."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from jp_lsp.config.server_settings import InterruptSettings, PromptSettings, ShutdownSettings
@@ -91,8 +92,18 @@ class Workplace(Protocol):
         """
         ...
 
+    def open_existing(self) -> None:
+        """Make the user's own folder for a workspace that is there; what cannot be opened is said to who needs it."""
+
     async def check(self) -> Sequence[Notice]:
         """Look for conversations that cannot be used, and say so; without a workspace there are none."""
+        ...
+
+    async def fill(self) -> None:
+        """Copy the conversations of a workspace that is new to the user to their own folder; makes no workspace.
+
+        Nobody waits for it: what has no copy yet is read where it is.
+        """
         ...
 
     async def tidy(self) -> Sequence[ConversationId]:
@@ -113,7 +124,19 @@ class Workplace(Protocol):
         ...
 
     def configuration(self) -> WorkspaceSettings:
-        """Give the settings of the workspace, or of the user where there is none; makes no workspace."""
+        """Give the settings of the workspace, or of the user where there is none; writes nothing."""
+        ...
+
+    def is_trusted(self) -> bool:
+        """Tell whether all that the workspace's files want to run was trusted; looks at files."""
+        ...
+
+    async def replace_file(self, path: Path, expected: bytes | None, data: bytes) -> bool:
+        """Make `data` the content of a configuration file that still holds `expected`; tells whether it did.
+
+        Raises:
+            OSError: it could not be written.
+        """
         ...
 
     def models(self) -> ModelCatalogue:
@@ -162,9 +185,6 @@ class Workplace(Protocol):
 
     async def aclose(self) -> None:
         """Close connections and end the child processes."""
-
-
-MakeWorkplace = Callable[["ClientPlace"], Awaitable[Workplace]]
 
 
 @dataclass(frozen=True, slots=True)

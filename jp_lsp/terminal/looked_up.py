@@ -11,6 +11,7 @@ from jp_lsp.protocol.configuration import (
     ConfigListResult,
     ConfigPlace,
     ConfigProblem,
+    ConfigSetResult,
 )
 from jp_lsp.protocol.conversation import ConversationListResult, ConversationSummary
 from jp_lsp.protocol.model import ListedModel, ModelListResult
@@ -80,6 +81,22 @@ def config_files(result: ConfigListResult) -> Sequence[str]:
     ]
     problems = [f"error: {each.name}: {each.problem}" for each in result.files if each.problem is not None]
     return [*_table(rows), *problems]
+
+
+def config_outcomes(result: ConfigSetResult) -> Sequence[str]:
+    """Write what was changed, and what holds now."""
+    did = {"file": "Changed", "document": "Changed, and not saved yet:", "nothing": "Nothing to change in"}
+    lines = [f"{did[result.written]} {result.name}"]
+    for each in result.settings:
+        lines.append(f"{each.key} = {_json(each.value)}  {_place(each.place)}")
+        if each.state == "shadowed":
+            lines.append(f"  the file says {_json(each.own)}, but {_place(each.place)} has more weight")
+    if result.expression is not None:
+        lines.append(f"This holds for queries with `--cfg {result.expression}`.")
+    if result.unread is not None:
+        lines.append(f"warning: {result.unread}")
+    lines += [f"The next query will ask whether you trust {each}" for each in result.questions]
+    return [*lines, *(_problem(each) for each in result.problems if each.severity != "hint")]
 
 
 def explanations(result: ConfigExplainResult) -> Sequence[str]:

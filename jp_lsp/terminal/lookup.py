@@ -15,13 +15,25 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from jp_lsp.conversation.json_value import JsonObject
-from jp_lsp.protocol.configuration import ConfigExplainResult, ConfigGetResult, ConfigListResult
+from jp_lsp.protocol.configuration import (
+    ConfigExplainResult,
+    ConfigGetResult,
+    ConfigListResult,
+    ConfigSetResult,
+)
 from jp_lsp.protocol.conversation import ConversationListResult
 from jp_lsp.protocol.model import ModelListResult
 from jp_lsp.protocol.reading import InvalidParams, read
 from jp_lsp.terminal.connection import METHOD_NOT_FOUND, Connection, RequestError, RequestId
 from jp_lsp.terminal.framing import WireBroken
-from jp_lsp.terminal.looked_up import config_files, config_values, conversations, explanations, models
+from jp_lsp.terminal.looked_up import (
+    config_files,
+    config_outcomes,
+    config_values,
+    conversations,
+    explanations,
+    models,
+)
 from jp_lsp.terminal.server_process import ServerGone, ServerProcess
 from jp_lsp.terminal.session import Client
 from jp_lsp.terminal.words import plain
@@ -54,12 +66,14 @@ def model_lookup(params: JsonObject) -> Lookup:
 
 
 def config_lookup(what: str, params: JsonObject) -> Lookup:
-    """Look settings up; `what` is `explain`, `get` or `list`."""
+    """Look settings up, or change them; `what` is `explain`, `get`, `list` or `set`."""
     match what:
         case "explain":
             return _lookup("jp/config/explain", params, ConfigExplainResult, explanations)
         case "get":
             return _lookup("jp/config/get", params, ConfigGetResult, config_values)
+        case "set":
+            return _lookup("jp/config/set", params, ConfigSetResult, config_outcomes)
         case _:
             return _lookup("jp/config/list", {}, ConfigListResult, config_files)
 

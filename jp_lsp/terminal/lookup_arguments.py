@@ -37,10 +37,27 @@ def add_config_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe `config`."""
     parser.epilog = (
         "`explain` says which file, variable or conversation has which say in a setting; `get` gives its value; "
-        "`list` names the files that --cfg can apply by name. Without KEY it is about all settings."
+        "`list` names the files that --cfg can apply by name. Without KEY it is about all settings. `set` changes "
+        "a file and leaves everything else in it as it is: `jp-lsp config set assistant.name=Ada --in user_global`."
     )
-    parser.add_argument("what", choices=("explain", "get", "list"), help="what to say")
-    parser.add_argument("key", nargs="?", metavar="KEY", help="a setting, such as assistant.model.id")
+    parser.add_argument("what", choices=("explain", "get", "list", "set"), help="what to say or do")
+    parser.add_argument(
+        "key", nargs="?", metavar="KEY", help="a setting, such as assistant.model.id; for `set` an expression"
+    )
+    parser.add_argument(
+        "--in",
+        dest="target",
+        default="workspace",
+        metavar="FILE",
+        help="for `set`: user_global, workspace, cwd, user_workspace, a path, or a name as for --cfg",
+    )
+    parser.add_argument(
+        "--unset",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="for `set`: take this setting out of the file",
+    )
     parser.add_argument(
         "--conversation", metavar="ID", help="as a query in this conversation would have it; else a new one"
     )
@@ -64,6 +81,10 @@ def lookup_of(arguments: argparse.Namespace) -> "Lookup":
             )
         case "models":
             return model_lookup({**_present(vendor=arguments.vendor), "config": arguments.config})
+        case "config" if arguments.what == "set":
+            said = [*([] if arguments.key is None else [arguments.key]), *arguments.config]
+            wanted = {"target": arguments.target, "config": said, "unset": arguments.unset}
+            return config_lookup("set", {**wanted, **_present(conversation=arguments.conversation)})
         case _:
             asked = _present(key=arguments.key, conversation=arguments.conversation)
             return config_lookup(arguments.what, {**asked, "config": arguments.config})

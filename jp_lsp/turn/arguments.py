@@ -21,7 +21,7 @@ def parse_arguments(text: str) -> tuple[JsonObject, str | None]:
     try:
         value = _parse(text)
         if isinstance(value, str):
-            value = _parse(value)
+            value = _parse(value) if value.strip() else None
     except ValueError as error:
         return {}, f"not valid JSON: {error}"
     if value is None:

@@ -18,11 +18,11 @@ from jp_lsp.conversation.event import (
     ToolCallRequest,
 )
 from jp_lsp.conversation.ids import CallId
+from jp_lsp.conversation.json_text import replace_surrogates
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.turn.arguments import parse_arguments, parse_structured
 from jp_lsp.turn.stream_event import Part, TextPart, ToolCallArguments, ToolCallStart
-from jp_lsp.turn.surrogates import join_surrogates
 
 _log = logging.getLogger(__name__)
 
@@ -36,9 +36,14 @@ class _Buffer:
     id: str = ""
     name: str = ""
 
+    def append(self, text: str) -> None:
+        # Empty pieces open the buffer and mean nothing beyond; a stream of nothing else must not fill it.
+        if text:
+            self.texts.append(text)
+
     @property
     def text(self) -> str:
-        return join_surrogates("".join(self.texts))
+        return replace_surrogates("".join(self.texts))
 
 
 class EventBuilder:
@@ -63,7 +68,7 @@ class EventBuilder:
             case TextPart(index, kind, text, metadata):
                 buffer = self._buffer(index, kind)
                 if buffer is not None:
-                    buffer.texts.append(text)
+                    buffer.append(text)
                     buffer.metadata.update(metadata)
             case ToolCallStart(index, id, name, metadata):
                 buffer = self._buffer(index, "tool_call")
@@ -74,7 +79,7 @@ class EventBuilder:
             case ToolCallArguments(index, text):
                 buffer = self._buffer(index, "tool_call")
                 if buffer is not None:
-                    buffer.texts.append(text)
+                    buffer.append(text)
             case _:
                 assert_never(part)
         return buffer is not None

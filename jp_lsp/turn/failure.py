@@ -83,6 +83,7 @@ ErrorCode = Literal[
     "mcp_failed",
     "attachment_failed",
     "persist_failed",
+    "compaction_failed",
     "no_workspace",
     "invalid_params",
     "internal",

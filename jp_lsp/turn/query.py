@@ -37,12 +37,14 @@ class Query:
         schema: The JSON schema of a structured answer.
         is_template: Whether the text is filled in with the values of the settings.
         title: The conversation's title; an empty one asks for none to be made, `None` says nothing.
+        compacts: Make the conversation shorter for models first, by the rules of the settings.
         persist: Whether anything is stored.
         interactive: Whether the user may be asked.
         explain: Prepare only, and report.
         expires_after: The seconds after which the conversation may be removed.
         queue: Wait for a query that runs in the same conversation.
         quote: What goes behind the text that the user writes.
+        document: The absolute path of the file that it is written in; `None` if it is in none.
     """
 
     text: str = ""
@@ -57,12 +59,14 @@ class Query:
     schema: JsonObject | None = None
     is_template: bool = False
     title: str | None = None
+    compacts: bool = False
     persist: bool = True
     interactive: bool = True
     explain: bool = False
     expires_after: float | None = None
     queue: bool = False
     quote: str = ""
+    document: str | None = None
 
     @property
     def needs_text(self) -> bool:

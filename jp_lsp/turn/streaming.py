@@ -266,7 +266,11 @@ class CycleMachine(TurnMachine):
             case GiveUp() if follows_tools:
                 self._finish_answered(Outcome.COMPLETED)
             case GiveUp(attempts):
-                self._notice("warning", "empty", f"The model gave no answer in {attempts} attempts.")
+                text = (
+                    f"The model gave no answer in {attempts} attempts. If it runs on a server of your own, its context"
+                    " may be smaller than this conversation."
+                )
+                self._notice("warning", "empty", text)
                 self._finish_answered(Outcome.EMPTY)
 
     def _misfit_to_correct(self) -> StructuredResult | None:

@@ -13,15 +13,18 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 TEMPORARY_SUFFIX = ".tmp"
 
 _FOLDER_SYNC_UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES})
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What tells cheaply whether a file is still the one that was seen; times in nanoseconds."""
+class Stamp(NamedTuple):
+    """What tells cheaply whether a file is still the one that was seen; times in nanoseconds.
+
+    A tuple, because lists make and compare ten thousands of them.
+    """
 
     modified: int
     size: int
@@ -64,6 +67,28 @@ def read_file(path: Path) -> tuple[bytes, FileState]:
         stamp = Stamp.of(os.fstat(file.fileno()))
         data = file.read()
     return data, FileState(stamp, digest(data))
+
+
+def read_own_text(path: Path, limit: int) -> str | None:
+    """Give the text of a regular file of at most `limit` bytes; `None` where there is none, as for `stamp_of`.
+
+    Raises:
+        OSError: it cannot be read, or is larger.
+        UnicodeDecodeError: it is no UTF-8.
+    """
+    stamp = stamp_of(path)
+    if stamp is None:
+        return None
+    if stamp.size > limit:
+        raise OSError(errno.EFBIG, f"{path.name} is larger than {limit >> 20} MiB")
+    return read_file(path)[0].decode()
+
+
+def read_state(path: Path) -> FileState:
+    """Give the state of a file whose content is not wanted; it is read in pieces."""
+    with path.open("rb") as file:
+        stamp = Stamp.of(os.fstat(file.fileno()))
+        return FileState(stamp, hashlib.file_digest(file, "sha256").digest())
 
 
 def write_file(path: Path, data: bytes) -> Stamp:

@@ -6,15 +6,15 @@ to the trash, from where a person can take it back.
 
 import logging
 from collections.abc import Sequence
-from pathlib import Path
 
 from jp_lsp.conversation.ids import ConversationId, deciseconds_of
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.workspace.folders import METADATA
-from jp_lsp.workspace.listing import ConversationSummary, Listing
+from jp_lsp.workspace.listing import Listing
 from jp_lsp.workspace.lock import acquire, lock_path
-from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
+from jp_lsp.workspace.reading import read_metadata
 from jp_lsp.workspace.sessions import active_conversations
 from jp_lsp.workspace.trash import move_to_trash
 
@@ -27,17 +27,17 @@ def remove_expired(roots: Roots, listing: Listing, now: Timestamp) -> list[Conve
     One that is locked, that a session of another program has open, or that was worked with last (it is what
     `last` means) stays. So does one whose metadata cannot be read.
     """
-    live = listing.summaries()
-    expired = [each.id for each in live if _is_over(each.metadata, now)]
+    live = listing.facts()
+    expired = [each.id for each in live if _is_over(each.expires_at, now)]
     if not expired:
         return []
-    archived = {each.id for each in listing.summaries(is_archived=True)}
+    archived = {each.id for each in listing.facts(is_archived=True)}
     active = active_conversations(roots.private / "sessions", {each.id for each in live}, archived)
     active |= _used_last(live)
     return [each for each in expired if each not in active and _remove(roots, each, now)]
 
 
-def _used_last(live: Sequence[ConversationSummary]) -> set[ConversationId]:
+def _used_last(live: Sequence[ConversationFacts]) -> set[ConversationId]:
     known = [(at, deciseconds_of(each.id), each.id) for each in live if (at := each.last_activated_at)]
     return {max(known)[-1]} if known else set()
 
@@ -60,8 +60,8 @@ def _remove(roots: Roots, conversation: ConversationId, now: Timestamp) -> bool:
 def _move(roots: Roots, conversation: ConversationId, now: Timestamp) -> bool:
     """Look again now that nobody else may write, then move the folders of both roots."""
     folders = [(root, folder) for root in roots.in_reading_order for folder in root.folders_of(conversation)]
-    found = [metadata for _, folder in folders if (metadata := _read(folder / METADATA)) is not None]
-    if not found or not all(_is_over(metadata, now) for metadata in found):
+    found = [metadata for _, folder in folders if (metadata := read_metadata(folder)) is not None]
+    if not found or not all(_is_over(metadata.expires_at, now) for metadata in found):
         return False
     for root, folder in folders:
         reason = f"its time was up: `expires_at` in {METADATA} says when"
@@ -69,12 +69,5 @@ def _move(roots: Roots, conversation: ConversationId, now: Timestamp) -> bool:
     return True
 
 
-def _read(path: Path) -> Metadata | None:
-    try:
-        return Metadata.parse(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, MetadataError):
-        return None
-
-
-def _is_over(metadata: Metadata | None, now: Timestamp) -> bool:
-    return metadata is not None and metadata.expires_at is not None and metadata.expires_at <= now
+def _is_over(expires_at: Timestamp | None, now: Timestamp) -> bool:
+    return expires_at is not None and expires_at <= now

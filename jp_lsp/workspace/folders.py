@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from jp_lsp.conversation.directory_name import belongs_to, parse_directory_name
-from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.ids import ConversationId, deciseconds_of
 from jp_lsp.workspace.atomic import stamp_of
 
 ARCHIVE = ".archive"
@@ -60,7 +60,7 @@ class Root:
     def folders_of(self, conversation: ConversationId, *, is_archived: bool = False) -> list[Path]:
         """List the folders of one conversation, the one with the newest stream first."""
         partition = self.partition(is_archived=is_archived)
-        found = [partition / name for name in _folder_names(partition) if belongs_to(name, conversation)]
+        found = [partition / name for name in _names_of(conversation, partition)]
         return sorted(found, key=lambda folder: (_stream_time(folder), folder.name), reverse=True)
 
     def folder_of(self, conversation: ConversationId, *, is_archived: bool = False) -> Path | None:
@@ -78,7 +78,7 @@ class Root:
     def is_taken(self, conversation: ConversationId) -> bool:
         """Tell whether an id has a folder here, be it live, archived or in the trash."""
         partitions = (self.conversations, self.conversations / ARCHIVE, self.conversations / TRASH)
-        return any(belongs_to(name, conversation) for each in partitions for name in _folder_names(each))
+        return any(_names_of(conversation, each) for each in partitions)
 
 
 def _folder_names(partition: Path) -> list[str]:
@@ -92,6 +92,22 @@ def _folder_names(partition: Path) -> list[str]:
             ]
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _names_of(conversation: ConversationId, partition: Path) -> list[str]:
+    """List the real folders of one conversation; every save asks, so the thousands of others cost little."""
+    number = str(deciseconds_of(conversation))
+    try:
+        names = [name for name in os.listdir(partition) if name.startswith(number)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [
+        name
+        for name in names
+        if belongs_to(name, conversation)
+        and not (partition / name).is_symlink()
+        and (partition / name).is_dir()
+    ]
 
 
 def _stream_time(folder: Path) -> int:

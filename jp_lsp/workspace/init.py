@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.ports.refusal import Refusal
 from jp_lsp.workspace.atomic import make_folder, write_file
 from jp_lsp.workspace.locate import STORAGE_FOLDER, ensure_workspace_id
 from jp_lsp.workspace.paths import WorkspaceError
@@ -36,6 +37,24 @@ def initialise(folder: Path, now: Timestamp, *, model: str | None = None) -> Pat
     except OSError as error:
         raise WorkspaceError(f"{storage} cannot be written: {error.strerror or error}.") from error
     return storage
+
+
+def initialise_unasked(folder: Path, home: Path, now: Timestamp) -> None:
+    """Make the folder that somebody asks in a workspace, unless it is one that holds much else.
+
+    Raises:
+        Refusal: it is the user's home or the top of a disk, or it cannot be a workspace.
+    """
+    if folder in {home, Path(folder.anchor)}:
+        text = (
+            f"There is no JP workspace at {folder}, and this is no place to make one unasked. "
+            "Open a project, or run `jp-lsp init` here."
+        )
+        raise Refusal("no_workspace", text, origin=str(folder))
+    try:
+        initialise(folder, now)
+    except WorkspaceError as error:
+        raise Refusal("no_workspace", str(error), origin=str(folder)) from error
 
 
 def _config(model: str | None) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jp_lsp.conversation.ids import base36
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.workspace.atomic import stamp_of, write_file
 
 STORAGE_FOLDER = ".jp"
 
@@ -50,11 +51,17 @@ def silos_of(user_data: Path, workspace_id: str) -> list[Path]:
 
 
 def read_workspace_id(storage: Path) -> str | None:
-    """Read the id from `.jp/.id`: its last line, if that is five of `0-9a-z`; anything else is no id."""
+    """Read the id from `.jp/.id`: its last line, if that is five of `0-9a-z`; anything else is no id.
+
+    Nor is there one where the name stands for a link, or for what is no file at all.
+    """
+    path = storage / ".id"
+    if stamp_of(path) is None:
+        return None
     try:
-        with (storage / ".id").open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8") as file:
             lines = file.read(_LONGEST_ID_FILE).splitlines()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, UnicodeDecodeError):
+    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
         return None
     return lines[-1] if lines and _ID.match(lines[-1]) else None
 
@@ -67,14 +74,13 @@ def new_workspace_id(now: Timestamp) -> str:
 def ensure_workspace_id(storage: Path, now: Timestamp) -> str:
     """Give the workspace its id, or a new one, and write the file where it is not exactly as it should be.
 
+    A link in its place is replaced and not followed: it may lead to any file of the user's.
+
     Raises:
         OSError: the file cannot be read or written.
     """
     workspace_id = read_workspace_id(storage) or new_workspace_id(now)
-    path = storage / ".id"
-    content = f"{_ID_WARNING}\n{workspace_id}\n".encode()
-    if not path.is_file() or path.read_bytes() != content:
-        path.write_bytes(content)
+    write_file(storage / ".id", f"{_ID_WARNING}\n{workspace_id}\n".encode())
     return workspace_id
 
 

@@ -63,8 +63,11 @@ def lock_path(roots: Roots, conversation: ConversationId) -> Path:
     return shared if shared.exists() and not private.exists() else private
 
 
-def acquire(path: Path, now: Timestamp, session: str | None = None) -> Lock | None:
+def acquire(path: Path, now: Timestamp | None, session: str | None = None) -> Lock | None:
     """Take the lock at once, or give `None` while another holds it.
+
+    Who we are and since when is written into the file, unless there is no `now`: for a lock that is held for a
+    moment, thousands of times in a row, that would be most of the work.
 
     Raises:
         OSError: the file or its folder cannot be made.
@@ -77,7 +80,8 @@ def acquire(path: Path, now: Timestamp, session: str | None = None) -> Lock | No
                 os.close(descriptor)
                 return None
             if _leads_to(path, descriptor):
-                _write_note(descriptor, now, session)
+                if now is not None:
+                    _write_note(descriptor, now, session)
                 return Lock(path, descriptor)
         except BaseException:
             os.close(descriptor)
@@ -120,11 +124,11 @@ def held_conversations(roots: Roots) -> set[ConversationId]:
     return {ConversationId(path.stem) for path in paths if is_locked(path)}
 
 
-def remove_orphans(folder: Path, now: Timestamp) -> int:
-    """Remove the lock files that nobody holds, and count them."""
+def remove_orphans(folder: Path) -> int:
+    """Remove the lock files that nobody holds, and count them (conversation format 1.9)."""
     removed = 0
     for path in sorted(folder.glob("jp-c*.lock")):
-        if (lock := acquire(path, now)) is not None:
+        if (lock := acquire(path, None)) is not None:
             lock.release()
             removed += 1
     return removed

@@ -181,9 +181,7 @@ class DiskConversation:
             if self._activated_at is None or _seconds_between(self._activated_at, now) >= ACTIVATION_INTERVAL:
                 self._activated_at = now
                 self._pending = replace(self._pending, activated_at=now)
-        return Snapshot(
-            self._pending, self.stream.base_config_text().encode(), self.stream.events_text().encode()
-        )
+        return Snapshot(self._pending, self.stream.base_config_text(), self.stream.events_now())
 
     def _write(self, snapshot: Snapshot) -> None:
         try:

@@ -21,12 +21,12 @@ from jp_lsp.ports.upkeep import ConversationFacts, Found, HeldElsewhere, Mark, T
 from jp_lsp.workspace.atomic import make_folder, stamp_of, sync_folder, write_file
 from jp_lsp.workspace.draft import Drafts
 from jp_lsp.workspace.folders import METADATA, Root, RootName
-from jp_lsp.workspace.listing import ConversationSummary, Listing, find_summary
+from jp_lsp.workspace.listing import Listing, find_facts
 from jp_lsp.workspace.lock import acquire, describe_holder, held_conversations, lock_path
 from jp_lsp.workspace.marking import marks_of
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
-from jp_lsp.workspace.placing import import_external, place
+from jp_lsp.workspace.placing import finish_move, import_external, place
 from jp_lsp.workspace.reading import UnreadableError
 from jp_lsp.workspace.relocation import to_user, to_workspace
 from jp_lsp.workspace.restoring import REMOVED, Removed, removed_conversations, take_back, title_of
@@ -64,8 +64,7 @@ class DiskOperations:
 
     async def list(self, *, is_archived: bool) -> Sequence[ConversationFacts]:
         """List live or archived conversations by id."""
-        summaries = await to_thread.run_sync(partial(self._listing.summaries, is_archived=is_archived))
-        return [_facts(summary) for summary in summaries]
+        return await to_thread.run_sync(partial(self._listing.facts, is_archived=is_archived))
 
     async def marks(self) -> Mapping[ConversationId, Mark]:
         """Mark every conversation, from names and times alone."""
@@ -140,11 +139,11 @@ class DiskOperations:
         return await to_thread.run_sync(partial(self._relocate, conversation, is_local=is_local))
 
     def _facts(self, conversation: ConversationId) -> ConversationFacts:
-        summary = find_summary(self._roots, conversation)
-        if summary is None:
+        facts = find_facts(self._roots, conversation)
+        if facts is None:
             text = f"There is no conversation {conversation} in this workspace. It may have been removed."
             raise Refusal("conversation_not_found", text)
-        return _facts(summary)
+        return facts
 
     def _folder(self, conversation: ConversationId) -> str | None:
         for is_archived in (False, True):
@@ -267,6 +266,8 @@ class DiskOperations:
         self._require(conversation, is_archived=is_archived)
         with self._lock(conversation):
             self._require(conversation, is_archived=is_archived)
+            if not is_archived:
+                finish_move(self._roots, conversation)
             yield
 
     @contextmanager
@@ -307,23 +308,6 @@ class DiskOperations:
     def _is_there(self, conversation: ConversationId, *, is_archived: bool) -> bool:
         roots = self._roots.in_reading_order
         return any(root.folders_of(conversation, is_archived=is_archived) for root in roots)
-
-
-def _facts(summary: ConversationSummary) -> ConversationFacts:
-    metadata = summary.metadata
-    if metadata is None:
-        return ConversationFacts(summary.id, summary.presence, summary.is_archived, problem=summary.problem)
-    return ConversationFacts(
-        summary.id,
-        summary.presence,
-        summary.is_archived,
-        metadata.title,
-        metadata.last_activated_at,
-        metadata.pinned_at,
-        metadata.archived_at,
-        metadata.expires_at,
-        metadata.labels,
-    )
 
 
 def _uris(removed: Sequence[Removed]) -> Sequence[str]:

@@ -15,6 +15,9 @@ from jp_lsp.workspace.folders import Root
 from jp_lsp.workspace.locate import STORAGE_FOLDER, ensure_workspace_id, read_workspace_id, silos_of
 from jp_lsp.workspace.trash import move_to_trash
 
+FIRST_RUN = ".first-run"
+"""A folder in the user's own one, there until the workspace's conversations have been copied; see `first_run`."""
+
 _STORAGE_LINK = "storage"
 _MERGE_REASON = "two folders of the user's data held this conversation, and the other copy was newer"
 _COPYING = ".copying-"
@@ -56,8 +59,8 @@ def open_roots(workspace: Path, user_data: Path, now: Timestamp) -> Roots:
     """Find or make the places of a workspace.
 
     The id is stored; the user's folder is created, brought together with older ones and linked to the
-    workspace; when it is new, the workspace's conversations are copied to it. Where the user's data cannot
-    be written or links do not exist, everything lives in the workspace alone.
+    workspace; when it is new, it is marked as one that `first_run` fills with the workspace's conversations.
+    Where the user's data cannot be written or links do not exist, everything lives in the workspace alone.
 
     Raises:
         WorkspaceError: the workspace cannot be written, or something else is in the place of the link.
@@ -80,18 +83,12 @@ def _open_silo(root: Root, slug: str, workspace_id: str, user_data: Path, now: T
     chosen = _chosen_silo(slug, workspace_id, user_data)
     is_first_run = chosen is None
     path = chosen or user_data / "workspace" / (f"{slug}-{workspace_id}" if slug else workspace_id)
-    make_folder(path)
+    make_folder(path / FIRST_RUN if is_first_run and root.conversations.is_dir() else path)
     silo = Root("silo", path)
     _link_storage(path / _STORAGE_LINK, root.path)
     for sibling in silos_of(user_data, workspace_id):
         if sibling != path:
             _merge_sibling(Root("silo", sibling), silo, now)
-    if is_first_run:
-        for is_archived in (False, True):
-            for name in root.conversation_folders(is_archived=is_archived).values():
-                target = silo.partition(is_archived=is_archived) / name
-                if not target.exists():
-                    copy_folder(root.partition(is_archived=is_archived) / name, target)
     return silo
 
 

@@ -14,7 +14,7 @@ from jp_lsp.conversation.directory_name import directory_name
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, make_folder, stamp_of, sync_folder
-from jp_lsp.workspace.folders import MANAGED, Root
+from jp_lsp.workspace.folders import EVENTS, MANAGED, Root
 from jp_lsp.workspace.paths import Roots, copy_folder
 from jp_lsp.workspace.trash import move_to_trash
 
@@ -40,6 +40,32 @@ def place(root: Root, conversation: ConversationId, title: str | None, now: Time
     return target
 
 
+def finish_move(roots: Roots, conversation: ConversationId) -> Path | None:
+    """Bring the user's copy of a live conversation back from the archive, where a crash left it.
+
+    Archiving begins with that copy and unarchiving ends with it, so a crash in between leaves it in the archive
+    while the workspace's is in the list. It is known by its events, which are the same still; an archived copy
+    with others is somebody else's doing and stays.
+
+    Returns:
+        Where the copy is now; `None` where there was nothing to do.
+
+    Raises:
+        OSError: it could not be moved.
+    """
+    silo, source = roots.silo, roots.workspace.folder_of(conversation)
+    if silo is None or source is None or silo.folder_of(conversation) is not None:
+        return None
+    left = silo.folder_of(conversation, is_archived=True)
+    if left is None or not _is_same_file(left / EVENTS, source / EVENTS):
+        return None
+    target = silo.conversations / left.name
+    left.rename(target)
+    sync_folder(silo.conversations)
+    sync_folder(left.parent)
+    return target
+
+
 def import_external(roots: Roots, conversation: ConversationId) -> Path | None:
     """Copy a conversation that only the workspace has to the user's folder, with whatever else is in it.
 
@@ -49,6 +75,8 @@ def import_external(roots: Roots, conversation: ConversationId) -> Path | None:
     Raises:
         OSError: it could not be copied; nothing appeared.
     """
+    if (found := finish_move(roots, conversation)) is not None:
+        return found
     silo, source = roots.silo, roots.workspace.folder_of(conversation)
     if silo is None or source is None or silo.folder_of(conversation) is not None:
         return None

@@ -5,7 +5,6 @@ itself. Readers take no lock, so a writer may rename the folder or replace a fil
 begins anew, and only a conversation that is not there twice is missing.
 """
 
-import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,9 +12,12 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from jp_lsp.conversation.ids import ConversationId
+from jp_lsp.conversation.stored import StreamFormatError
 from jp_lsp.ports.upkeep import Presence
-from jp_lsp.workspace.atomic import FileState, Stamp, read_file, stamp_of
+from jp_lsp.workspace.atomic import FileState, Stamp, read_file, read_own_text, read_state, stamp_of
+from jp_lsp.workspace.elements import elements_of
 from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, MANAGED, METADATA, RootName
+from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
 
 ManagedFile: TypeAlias = tuple[RootName, str]
@@ -89,6 +91,15 @@ def presence_of(roots: Roots, conversation: ConversationId) -> Presence | None:
     return None
 
 
+def read_metadata(folder: Path) -> Metadata | None:
+    """Give the metadata that a folder has; `None` where there are none that can be read."""
+    try:
+        text = read_own_text(folder / METADATA, LARGEST_FILE)
+        return None if text is None else Metadata.parse(text)
+    except (OSError, UnicodeDecodeError, MetadataError):
+        return None
+
+
 def newest_stream(folders: Mapping[RootName, Path]) -> Path | None:
     """Choose the folder whose stream counts (conversation format 1.4); `None` where none has events."""
     stamps = _stamps(folders)
@@ -107,21 +118,24 @@ def _read_once(folders: Mapping[RootName, Path]) -> Reading:
     for (root, name), stamp in before.items():
         if stamp.size > LARGEST_FILE:
             raise UnreadableError(f"{name} in {folders[root]} is larger than {LARGEST_FILE >> 20} MiB")
+    having_events = _having_events(folders, before)
+    stream_root = _newest(having_events or folders, before, (EVENTS, BASE_CONFIG))
+    metadata_root = _newest(folders, before, (METADATA,))
     contents: dict[ManagedFile, bytes] = {}
     states: dict[ManagedFile, FileState] = {}
     for (root, name), stamp in before.items():
         try:
-            contents[root, name], states[root, name] = read_file(folders[root] / name)
+            if root == (metadata_root if name == METADATA else stream_root):
+                contents[root, name], states[root, name] = read_file(folders[root] / name)
+            else:
+                states[root, name] = read_state(folders[root] / name)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise _MovedError from error
         if states[root, name].stamp != stamp:
             raise _MovedError
     if _stamps(folders) != before or not all(folder.is_dir() for folder in folders.values()):
         raise _MovedError
-    having_events = _having_events(folders, before)
-    stream_root = _newest(having_events or folders, before, (EVENTS, BASE_CONFIG))
-    metadata_root = _newest(folders, before, (METADATA,))
-    _warn_of_shorter_winner(stream_root, folders, contents)
+    _warn_of_shorter_winner(stream_root, folders, before)
     presence = _presence(in_silo="silo" in folders, in_workspace="workspace" in folders)
     base_config = contents.get((stream_root, BASE_CONFIG))
     return Reading(
@@ -172,13 +186,15 @@ def _text(folder: Path, name: str, data: bytes | None) -> str:
 
 
 def _warn_of_shorter_winner(
-    winner: RootName, folders: Mapping[RootName, Path], contents: Mapping[ManagedFile, bytes]
+    winner: RootName, folders: Mapping[RootName, Path], stamps: Mapping[ManagedFile, Stamp]
 ) -> None:
     """A checkout makes an old copy the newer one (trap 53): it is read all the same, but not in silence."""
-    won = contents.get((winner, EVENTS), b"")
-    for root in folders:
-        lost = contents.get((root, EVENTS), b"")
-        if root != winner and len(lost) > len(won) and _entry_count(lost) > _entry_count(won):
+    sizes: dict[RootName, int] = {
+        root: stamp.size for (root, name), stamp in stamps.items() if name == EVENTS
+    }
+    for root, size in sizes.items():
+        is_larger = root != winner and size > sizes.get(winner, 0)
+        if is_larger and _entry_count(folders[root]) > _entry_count(folders[winner]):
             _log.warning(
                 "%s has fewer entries than the older copy in %s; the newer file is used",
                 folders[winner],
@@ -186,9 +202,8 @@ def _warn_of_shorter_winner(
             )
 
 
-def _entry_count(data: bytes) -> int:
+def _entry_count(folder: Path) -> int:
     try:
-        parsed = json.loads(data)
-    except (ValueError, RecursionError):
+        return sum(1 for _ in elements_of(folder / EVENTS))
+    except (StreamFormatError, UnicodeDecodeError, OSError):
         return 0
-    return len(cast(list[object], parsed)) if isinstance(parsed, list) else 0

@@ -13,10 +13,10 @@ from jp_lsp.conversation.directory_name import parse_directory_name
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.workspace.atomic import make_folder, sync_folder
-from jp_lsp.workspace.folders import METADATA, TRASH, Root
-from jp_lsp.workspace.metadata import Metadata, MetadataError
+from jp_lsp.workspace.folders import TRASH, Root
 from jp_lsp.workspace.paths import Roots
 from jp_lsp.workspace.placing import place
+from jp_lsp.workspace.reading import read_metadata
 from jp_lsp.workspace.trash import NOTE_NAME, read_note
 
 REMOVED = "it was removed"
@@ -48,12 +48,8 @@ def removed_conversations(roots: Roots) -> dict[ConversationId, list[Removed]]:
 
 def title_of(removed: Sequence[Removed]) -> str | None:
     """Give the title that a removed conversation had, if it can be read."""
-    for each in removed:
-        try:
-            return Metadata.parse((each.folder / METADATA).read_text(encoding="utf-8")).title
-        except (OSError, UnicodeDecodeError, MetadataError):
-            continue
-    return None
+    known = (metadata for each in removed if (metadata := read_metadata(each.folder)) is not None)
+    return next((metadata.title for metadata in known), None)
 
 
 def take_back(removed: Sequence[Removed], now: Timestamp) -> None:

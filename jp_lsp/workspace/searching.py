@@ -16,17 +16,15 @@ from anyio import BrokenWorkerProcess, to_process, to_thread
 
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.conversation.search import Hit, SearchQuery, find_all
-from jp_lsp.conversation.splitter import ElementSplitter
 from jp_lsp.conversation.stored import StreamFormatError
 from jp_lsp.ports.upkeep import Found
 from jp_lsp.workspace.atomic import stamp_of
+from jp_lsp.workspace.elements import elements_of
 from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, RootName
 from jp_lsp.workspace.reading import newest_stream
 
 PATTERN_SECONDS = 10.0
 """How long a regular expression may take in one conversation."""
-
-_PIECE = 1 << 18
 
 _log = logging.getLogger(__name__)
 
@@ -86,12 +84,4 @@ def search_stream(folders: Mapping[RootName, Path], query: SearchQuery, limit: i
 def _entries(folder: Path) -> Iterator[JsonValue]:
     """Give the entries; in the old layout the first element is the base configuration (3.10)."""
     has_base = stamp_of(folder / BASE_CONFIG) is not None
-    return islice(_elements(folder / EVENTS), 0 if has_base else 1, None)
-
-
-def _elements(path: Path) -> Iterator[JsonValue]:
-    splitter = ElementSplitter()
-    with path.open(encoding="utf-8", newline="") as file:
-        while piece := file.read(_PIECE):
-            yield from splitter.feed(piece)
-    yield from splitter.finish()
+    return islice(elements_of(folder / EVENTS), 0 if has_base else 1, None)

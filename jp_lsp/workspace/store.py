@@ -28,9 +28,10 @@ from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.store import OpenConversation, StoreError
+from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.workspace.draft import Drafts
 from jp_lsp.workspace.expiry import remove_expired
-from jp_lsp.workspace.listing import ConversationSummary, Listing
+from jp_lsp.workspace.listing import Listing
 from jp_lsp.workspace.lock import Lock, acquire, describe_holder, lock_path
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.open_conversation import DiskConversation
@@ -92,9 +93,9 @@ class DiskStore:
         )
         return None if latest.is_archived else latest.id
 
-    async def summaries(self, *, is_archived: bool = False) -> Sequence[ConversationSummary]:
+    async def summaries(self, *, is_archived: bool = False) -> Sequence[ConversationFacts]:
         """List live or archived conversations by id, from names and metadata alone."""
-        return await to_thread.run_sync(partial(self.listing.summaries, is_archived=is_archived))
+        return await to_thread.run_sync(partial(self.listing.facts, is_archived=is_archived))
 
     async def open(self, wanted: ConversationId) -> OpenConversation | None:
         """Lock and load a conversation; `None` while another process holds it.

@@ -15,11 +15,12 @@ from jp_lsp.conversation.ids import ConversationId, counting_event_ids, created_
 from jp_lsp.conversation.json_text import from_text
 from jp_lsp.conversation.stored import StreamFormatError, load
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, stamp_of
+from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, read_own_text, stamp_of
 from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, METADATA, Root
 from jp_lsp.workspace.lock import is_locked, lock_path
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
+from jp_lsp.workspace.reading import LARGEST_FILE
 from jp_lsp.workspace.trash import move_to_trash
 
 RECENT_SECONDS = 5.0
@@ -111,11 +112,14 @@ def _examine(folder: Path, conversation: ConversationId | None) -> tuple[str, bo
         (BASE_CONFIG, _check_json, False),
         (EVENTS, _check_entries, True),
     ):
-        text = _read(folder / name)
+        try:
+            text = read_own_text(folder / name, LARGEST_FILE)
+        except UnicodeDecodeError as error:
+            return f"{name}: not UTF-8: {error.reason} at byte {error.start}", True
+        except OSError as error:
+            return f"{name}: {error.strerror}", False
         if text is None and is_required:
             return f"missing {name}", True
-        if isinstance(text, ValueError):
-            return f"{name}: {text}", True
         if text is not None and (problem := check(text)) is not None:
             return f"{name}: {problem}", True
     return _examine_content(folder, conversation)
@@ -124,26 +128,16 @@ def _examine(folder: Path, conversation: ConversationId | None) -> tuple[str, bo
 def _examine_content(folder: Path, conversation: ConversationId) -> tuple[str, bool] | None:
     """Read the conversation as a query would; what fails only here is reported and never set aside."""
     try:
-        Metadata.parse((folder / METADATA).read_text(encoding="utf-8"))
-        base = folder / BASE_CONFIG
+        Metadata.parse(read_own_text(folder / METADATA, LARGEST_FILE) or "")
         load(
-            (folder / EVENTS).read_text(encoding="utf-8"),
-            base.read_text(encoding="utf-8") if base.is_file() else None,
+            read_own_text(folder / EVENTS, LARGEST_FILE) or "",
+            read_own_text(folder / BASE_CONFIG, LARGEST_FILE),
             created_at=created_at(conversation),
             mint=counting_event_ids(),
         )
     except (MetadataError, StreamFormatError, OSError) as error:
         return str(error), False
     return None
-
-
-def _read(path: Path) -> str | ValueError | None:
-    if stamp_of(path) is None:
-        return None
-    try:
-        return path.read_bytes().decode()
-    except UnicodeDecodeError as error:
-        return ValueError(f"not UTF-8: {error.reason} at byte {error.start}")
 
 
 def _check_json(text: str) -> str | None:

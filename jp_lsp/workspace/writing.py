@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from jp_lsp.conversation.events_text import EventsText
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.metadata_edit import MetadataEdit
 from jp_lsp.conversation.timestamp import Timestamp
@@ -57,11 +58,11 @@ class MetadataChange:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a save makes durable, taken at the moment it was asked for."""
+    """What a save makes durable, taken at the moment it was asked for; its texts are put together by who writes."""
 
     change: MetadataChange
-    base_config: bytes
-    events: bytes
+    base_config: str
+    events: EventsText
 
 
 @dataclass(slots=True)
@@ -107,8 +108,8 @@ class ConversationWriter:
         metadata = snapshot.change.apply(self.metadata)
         contents = {
             METADATA: metadata.text.encode(),
-            BASE_CONFIG: snapshot.base_config,
-            EVENTS: snapshot.events,
+            BASE_CONFIG: snapshot.base_config.encode(),
+            EVENTS: snapshot.events.text().encode(),
         }
         digests = {name: digest(data) for name, data in contents.items()}
         self._import_external()
@@ -194,5 +195,5 @@ def write_copy(folder: Path, metadata: Metadata, snapshot: Snapshot) -> None:
         OSError: that was not possible either.
     """
     write_file(folder / METADATA, snapshot.change.apply(metadata).text.encode())
-    write_file(folder / BASE_CONFIG, snapshot.base_config)
-    write_file(folder / EVENTS, snapshot.events)
+    write_file(folder / BASE_CONFIG, snapshot.base_config.encode())
+    write_file(folder / EVENTS, snapshot.events.text().encode())

@@ -9,7 +9,8 @@ import pytest
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.metadata_edit import Activate, ChangeLabels, SetExpiry, SetPin, SetTitle
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.driver.caretaker import PATIENCE, Caretaker, Copy, NewConversation
+from jp_lsp.driver.caretaker import Caretaker, Copy, NewConversation
+from jp_lsp.driver.patience import PATIENCE
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.upkeep import ConversationFacts
 from tests.support.fake_upkeep import FakeUpkeep

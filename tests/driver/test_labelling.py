@@ -1,6 +1,7 @@
 """Labels that a conversation is given as it is made: texts, commands, and who may run them (config-and-tools 7.7)."""
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
@@ -8,14 +9,15 @@ import pytest
 from anyio import wait_all_tasks_blocked
 
 from jp_lsp.conversation.metadata_edit import ChangeLabels, MetadataEdit
-from jp_lsp.driver.labelling import LABEL_SECONDS, Labelling, applicable
+from jp_lsp.driver.labelling import LABEL_SECONDS, Labelling, applicable, label_unasked
+from jp_lsp.driver.preparation import Surroundings
 from jp_lsp.driver.trust import apply_trust
 from jp_lsp.ports.process import Exited, Output, ProcessEnd, SpawnError, TimedOut
 from jp_lsp.ports.provider import ModelId
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.settings import LabelRule, QuerySettings
 from jp_lsp.ports.store import OpenConversation
-from jp_lsp.ports.trust import TrustItem
+from jp_lsp.ports.trust import TrustItem, TrustPolicy
 from jp_lsp.tools.spec import Command
 from jp_lsp.turn.inputs import Dismissed
 from tests.support.frontend import RecordingFrontend
@@ -143,3 +145,47 @@ def test_a_command_of_an_untrusted_workspace_makes_no_label(is_trusted: bool) ->
     settings = QuerySettings(ModelId("test", "big"), {}, labels=(TEXT, FREE), untrusted=(item,))
     labels = apply_trust(settings, is_trusted=is_trusted).labels
     assert labels == ((TEXT, FREE) if is_trusted else (TEXT,))
+
+
+def test_a_label_of_the_users_asks_as_long_as_the_workspace_is_not_trusted() -> None:
+    item: Any = TrustItem("label_approval", "branch", "runs without asking")
+    settings = QuerySettings(ModelId("test", "big"), {}, labels=(TEXT, FREE), untrusted=(item,))
+    left = apply_trust(settings, is_trusted=False)
+    assert left.labels == (TEXT, ASKED)
+    assert left.warnings == (
+        "The workspace is not trusted to run its programs. For this query: it is asked before label command `branch` "
+        "may run.",
+    )
+
+
+async def test_the_question_shows_a_command_on_one_line_as_it_is() -> None:
+    desk = Desk(printed("main"))
+    asked: list[str] = []
+    command = Command("rm -rf .\n\n\x1b[2K\u202eharmless", shell=True)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.label, LabelRule("br\nanch", command))
+        await wait_all_tasks_blocked()
+        asked += [decision.message for decision, _ in desk.frontend.asked]
+        desk.frontend.choose("deny")
+    assert asked == ["Run the command of label br anch? sh -c: rm -rf .  [2K harmless"]
+
+
+class Trusting:
+    """Has been told once that everything is trusted."""
+
+    def is_trusted(self, trust_hash: str) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("policy", "is_run"), [("ask", True), ("always", True), ("never", False)])
+async def test_who_trusts_no_workspace_now_does_not_because_of_what_was_said_before(
+    policy: TrustPolicy, is_run: bool
+) -> None:
+    item: Any = TrustItem("label", "branch", "git branch --show-current")
+    settings = QuerySettings(
+        ModelId("test", "big"), {}, labels=(FREE,), untrusted=(item,), trust_hash="x", trust_policy=policy
+    )
+    processes = ScriptedProcesses(printed("main"))
+    around = cast("Surroundings", SimpleNamespace(processes=processes, root="/project", trust=Trusting()))
+    await label_unasked(cast("OpenConversation", Labelled()), settings, around, is_fork=False)
+    assert len(processes.programs) == is_run

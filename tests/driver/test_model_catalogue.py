@@ -155,6 +155,15 @@ async def test_a_server_that_nobody_uses_is_not_missed(
     assert len((await catalogue.listing(vendor)).notices) == expected
 
 
+@pytest.mark.parametrize(("vendor", "meant"), [("antropic", " Did you mean 'anthropic'?"), ("zzz", "")])
+async def test_a_vendor_that_there_is_not_is_told(catalogue: Catalogue, vendor: str, meant: str) -> None:
+    listing = await catalogue.listing(vendor)
+    assert listing.models == ()
+    (text,) = told(listing)
+    assert text.startswith(f"There is no vendor {vendor!r}.{meant} Known: anthropic, cerebras, ")
+    assert told(await catalogue.listing("local")) == []
+
+
 async def test_a_missing_key_is_told_to_who_asks_for_the_vendor(catalogue: Catalogue) -> None:
     assert told(await catalogue.listing()) == []
     assert told(await catalogue.listing("anthropic")) == ["anthropic needs a key"]

@@ -33,6 +33,8 @@ VALUES: JsonObject = {"file": "main.py", "deep": {"items": (1, 2), "yes": True, 
         ("{% set a = 1 %}{{ a }}{{ range(2) | list }}", "1[0, 1]"),
         ("{{ file | upper }}{# a comment #}", "MAIN.PY"),
         ("{{ '<&>' }}", "<&>"),
+        ("{{ deep | tojson }}", '{"items": [1, 2], "yes": true, "none": null}'),
+        ("{{ [count] | tojson(indent=2) }}", "[\n  3\n]"),
         ("\ud83d\ude00 {{ count }} \ud800", "\U0001f600 3 \ufffd"),
     ],
 )
@@ -109,3 +111,24 @@ async def test_an_unknown_name_begins_no_turn_and_keeps_the_text() -> None:
         assert here.store.drafts == {NEW: "Look at {{ fiel }}"}
         assert here.provider is not None
         assert here.provider.requests == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rendered"),
+    [("{{ 'a\n\nb\n' | indent(2) }}", "a\n\n  b"), ("{{ 'a\n\nb' | indent(1, true, true) }}", " a\n \n b")],
+)
+def test_a_text_is_indented(text: str, rendered: str) -> None:
+    assert render_query(text, {}) == rendered
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ 'x' | indent(9999999999, true) }}",
+        "{{ '{:>9999999999}'.format(1) }}",
+        "{{ [1] | tojson(indent=9999999999) }}",
+    ],
+)
+def test_no_template_fills_the_memory(text: str) -> None:
+    with pytest.raises(Refusal, match=r"^The template cannot be filled in: "):
+        render_query(text, {})

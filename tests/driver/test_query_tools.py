@@ -57,7 +57,7 @@ async def test_calls_run_together_and_are_answered_in_their_order() -> None:
         assert [tool.name for tool in here.provider.requests[0].tools] == ["one", "two"]
 
 
-@pytest.mark.requirement("R94", "R276")
+@pytest.mark.requirement("R94", "R276", "G52")
 async def test_nothing_runs_before_it_is_allowed() -> None:
     async with world(CALLS, END, settings=with_tools(spec("one"), spec("two"))) as here:
         runner = here.ask()
@@ -75,6 +75,7 @@ async def test_nothing_runs_before_it_is_allowed() -> None:
         assert lines(here.store, NEW)[4:6] == ["result a: one {}", "result b: Tool skipped by user."]
 
 
+@pytest.mark.requirement("G25")
 async def test_nobody_to_ask_is_a_no() -> None:
     async with world(CALLS, END, settings=with_tools(spec("one"), spec("two"))) as here:
         await here.answer(here.ask(frontend=RecordingFrontend(can_prompt=False)))

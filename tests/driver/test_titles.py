@@ -137,9 +137,12 @@ async def test_the_title_of_the_user_wins() -> None:
     [
         (None, "set TEST_API_KEY"),
         (ScriptedProvider([failure("auth", "the key is wrong")]), "the key is wrong"),
-        (ScriptedProvider([structured('{"titles": []}'), Flush(0), done()]), "it gave none"),
-        (ScriptedProvider([message("I cannot"), done()]), "it gave none"),
-        (ScriptedProvider([structured('{"titles": [7, " "]}'), Flush(0), done()]), "it gave none"),
+        (
+            ScriptedProvider(*[[structured('{"titles": []}'), Flush(0), done()]] * 3),
+            "it gave no answer in the form",
+        ),
+        (ScriptedProvider(*[[message("I cannot"), done()]] * 3), "the answer is not valid JSON"),
+        (ScriptedProvider([structured('{"titles": [" "]}'), Flush(0), done()]), "it gave none"),
     ],
 )
 async def test_what_fails_is_told_once_and_writes_nothing(
@@ -147,7 +150,7 @@ async def test_what_fails_is_told_once_and_writes_nothing(
 ) -> None:
     async with titled(titles, ANSWER, ANSWER) as here:
         assert (await here.answer(here.ask())).notices == ()
-        await wait_all_tasks_blocked()
+        await settled(here)
         (notice,) = here.news.notices
         assert (notice.level, notice.code) == ("warning", "title")
         assert notice.text.startswith("test/small made no title for this conversation: ")
@@ -244,6 +247,7 @@ async def test_a_later_abort_leaves_the_title_alone() -> None:
         assert here.store.stored[NEW].title == "Greetings"
 
 
+@pytest.mark.requirement("C65")
 async def test_a_removed_conversation_does_not_come_back() -> None:
     gate = Gate()
     async with titled(ScriptedProvider([gate, *TITLE])) as here:

@@ -1,7 +1,5 @@
 """A vendor, a user and a server, shared by the tests of a module that leave them as they found them."""
 
-import shutil
-import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -10,8 +8,8 @@ import pytest_asyncio
 
 from tests.support.chat_vendor import ChatVendor
 from tests.support.jp_client import JpClient
-from tests.support.jp_server import JpServer, initialized_server
-from tests.support.shared import shared_path
+from tests.support.jp_server import JpServer, initialized_server, opened_workspace
+from tests.support.shared import copy_real_workspace
 from tests.support.user_folders import UserFolders
 
 
@@ -56,13 +54,11 @@ def client(server: JpServer) -> JpClient:
 def real_user(tmp_path_factory: pytest.TempPathFactory) -> UserFolders:
     """A user whose workspace is a copy of a real one, which may be written."""
     user = UserFolders(tmp_path_factory.mktemp("real"))
-    shutil.copytree(shared_path("real-workspace"), user.workspace, dirs_exist_ok=True)
-    for path in (user.workspace, *user.workspace.rglob("*")):
-        path.chmod(path.stat().st_mode | stat.S_IWUSR)
+    copy_real_workspace(user.workspace)
     return user
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def real_client(real_user: UserFolders) -> AsyncIterator[JpClient]:
-    async with initialized_server(real_user) as server:
+    async with opened_workspace(real_user) as server:
         yield server.client

@@ -198,6 +198,7 @@ async def test_a_web_page_becomes_markdown_and_an_error_page_does_not(
             assert "HTTP status 404" in warnings(server.client, "u")
 
 
+@pytest.mark.requirement("G35")
 async def test_a_document_of_an_mcp_server_needs_no_tool_of_it(
     own_user: UserFolders, vendor: ChatVendor
 ) -> None:

@@ -6,20 +6,10 @@ from typing import Any
 import pytest
 
 from tests.support.jp_client import JpClient
-from tests.support.shared import shared_path
+from tests.support.shared import LIVE_CONVERSATIONS, shared_path
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e, pytest.mark.shared]
-
-LIVE = (
-    "jp-c17648402467",
-    "jp-c17662304290",
-    "jp-c17671120783",
-    "jp-c17738348630",
-    "jp-c17738399468",
-    "jp-c17758406187",
-    "jp-c17800836875",
-)
 
 
 def facts(conversation: str) -> dict[str, Any]:
@@ -39,8 +29,8 @@ async def test_a_search_sees_every_event_at_its_place(real_client: JpClient) -> 
     found = await real_client.request(
         "jp/conversation/search", {"pattern": ".", "regex": True, "limit": 10_000}
     )
-    assert (found["searched"], found["more"], found["unreadable"]) == (len(LIVE), False, [])
-    for conversation in LIVE:
+    assert (found["searched"], found["more"], found["unreadable"]) == (len(LIVE_CONVERSATIONS), False, [])
+    for conversation in LIVE_CONVERSATIONS:
         hits = [hit for hit in found["hits"] if hit["conversation"] == conversation and "event" in hit]
         positions = [hit["event"] for hit in hits]
         assert positions == sorted(set(positions))
@@ -49,7 +39,7 @@ async def test_a_search_sees_every_event_at_its_place(real_client: JpClient) -> 
 
 
 @pytest.mark.requirement("R281")
-@pytest.mark.parametrize("conversation", LIVE)
+@pytest.mark.parametrize("conversation", LIVE_CONVERSATIONS)
 async def test_each_is_exported_whole(
     real_client: JpClient, real_user: UserFolders, conversation: str
 ) -> None:

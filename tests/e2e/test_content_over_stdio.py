@@ -12,7 +12,7 @@ from jp_lsp.workspace.lock import acquire
 from tests.support.chat_vendor import ChatVendor, answer
 from tests.support.held_query import HeldQuery
 from tests.support.jp_client import JpClient, Json
-from tests.support.jp_server import JpServer, initialized_server
+from tests.support.jp_server import JpServer, opened_workspace
 from tests.support.streams import Raw, call, file_text, message, reasoning, result, turn, user
 from tests.support.user_folders import UserFolders
 from tests.support.workspaces import START, fill
@@ -38,8 +38,7 @@ STREAM: tuple[Raw, ...] = (
 async def own_server(own_user: UserFolders) -> AsyncIterator[JpServer]:
     metadata: Json = {"title": "The plan", "last_activated_at": "2026-10-05 21:09:27.8"}
     fill(own_user.workspace / ".jp", f"{ID[4:]}-the-plan", *STREAM, metadata=metadata)
-    async with initialized_server(own_user, capabilities=JP_CLIENT) as server:
-        await server.client.request("jp/conversation/list")
+    async with opened_workspace(own_user, capabilities=JP_CLIENT) as server:
         yield server
 
 
@@ -112,13 +111,13 @@ async def test_a_turn_is_edited_and_another_removed(editor: JpClient, own_user: 
 async def test_models_are_shown_less(editor: JpClient, own_user: UserFolders, vendor: ChatVendor) -> None:
     first = {"fromTurn": 1, "toTurn": 1, "summarized": False}
     dry = await do(editor, "compact", reasoning=True, toolCalls="omit", keepLast=1, dryRun=True)
-    assert dry == {"conversation": ID, "compactions": [first], "added": first}
+    assert dry == {"conversation": ID, "compactions": [first], "added": [first]}
     assert stored(own_user) == list(STREAM)
     assert await do(editor, "compact", reasoning=True, toolCalls="omit", keepLast=1) == dry
     assert stored(own_user)[:-1] == list(STREAM)
     summary = {"fromTurn": 1, "toTurn": 1, "summarized": True}
     compacted = await do(editor, "compact", summary="Turn one went well.", toTurn=-2)
-    assert (compacted["compactions"], compacted["added"]) == ([first, summary], summary)
+    assert (compacted["compactions"], compacted["added"]) == ([first, summary], [summary])
     assert (await do(editor, "show"))["compactions"] == [first, summary]
     vendor.will_answer(answer("third"))
     await editor.query("three", "three", conversation=ID)
@@ -129,6 +128,7 @@ async def test_models_are_shown_less(editor: JpClient, own_user: UserFolders, ve
     assert await do(editor, "compact", reasoning=True, fromTurn=9) == {
         "conversation": ID,
         "compactions": [first, summary],
+        "added": [],
     }
     assert (await do(editor, "compact", reset=1))["compactions"] == [summary]
     assert (await do(editor, "compact", reset="all"))["compactions"] == []
@@ -159,7 +159,9 @@ async def test_what_was_removed_is_taken_back(editor: JpClient, own_user: UserFo
         ("edit", {"turn": 1, "text": " "}, -32602, "a request needs a text"),
         ("edit", {"turn": 1}, -32602, "give either `text` or `remove`"),
         ("edit", {"turn": 1, "text": "x", "remove": True}, -32602, "give either `text` or `remove`"),
-        ("compact", {}, -32602, "say what to leave out"),
+        ("compact", {"summary": "a", "summarize": {}}, -32602, "give either `summary` or `summarize`"),
+        ("compact", {"reasoning": True, "toTurn": 0}, -32602, "`toTurn` counts from 1"),
+        ("compact", {"keepLast": "soon"}, -32602, "`keepLast` must be a duration"),
         ("compact", {"dryRun": True, "summary": ""}, -32602, "the summary is empty"),
         ("compact", {"reset": 1}, -32602, "has 0 compactions"),
         ("export", {"turns": {"fromTurn": 3}}, -32602, "the conversation has 2 turns"),

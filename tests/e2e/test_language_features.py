@@ -1,7 +1,7 @@
 """Language features over stdio, as three editors ask for them: configuration files, and asking about code."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from lsprotocol import types
 
 from tests.language.cursor import cursor
 from tests.support.chat_vendor import ChatVendor, answer
+from tests.support.edited_text import NOT_YET, EditedText
 from tests.support.jp_client import JpClient
 from tests.support.jp_server import initialized_server
 from tests.support.stock_client import StockClient
@@ -42,14 +43,19 @@ class Editor(StockClient):
 
     announced: types.InitializeResult
 
+    def open(self, path: Path, text: str, language: str | None = None) -> EditedText:
+        """Open a document; its positions count in what was agreed on."""
+        encoding = self.announced.capabilities.position_encoding or "utf-16"
+        return EditedText(self, str(encoding), path, text, language)
+
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory, shared_vendor: ChatVendor) -> UserFolders:
     user = UserFolders(tmp_path_factory.mktemp("user"), shared_vendor.url)
-    write(user, ".jp/config.toml", BASE)
-    write(user, ".jp/config/personas/dev.toml", PERSONA)
-    write(user, ".jp/config/parts/short.toml", '[assistant]\nname = "Part"\n')
-    write(user, "src/main.py", "def add(a, b):\n    return a - b\n")
+    user.write(".jp/config.toml", BASE)
+    user.write(".jp/config/personas/dev.toml", PERSONA)
+    user.write(".jp/config/parts/short.toml", '[assistant]\nname = "Part"\n')
+    user.write("src/main.py", "def add(a, b):\n    return a - b\n")
     return user
 
 
@@ -61,52 +67,6 @@ async def editor(request: pytest.FixtureRequest, user: UserFolders) -> AsyncIter
     client.announced = await client.begin(user)
     yield client
     await client.end()
-
-
-def write(user: UserFolders, name: str, text: str) -> Path:
-    path = user.workspace / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-class Opened:
-    """A document that is open in an editor."""
-
-    def __init__(self, editor: Editor, path: Path, text: str, language: str = "toml") -> None:
-        self.editor, self.path, self.text, self.version = editor, path, text, 1
-        self.uri = path.as_uri()
-        self.id = types.TextDocumentIdentifier(self.uri)
-        item = types.TextDocumentItem(self.uri, language, 1, text)
-        editor.diagnostics.pop(self.uri, None)
-        editor.text_document_did_open(types.DidOpenTextDocumentParams(item))
-
-    def becomes(self, text: str) -> None:
-        """Change the whole text."""
-        self.text, self.version = text, self.version + 1
-        document = types.VersionedTextDocumentIdentifier(self.version, self.uri)
-        change = types.TextDocumentContentChangeWholeDocument(text)
-        self.editor.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
-
-    def close(self) -> None:
-        self.editor.text_document_did_close(types.DidCloseTextDocumentParams(self.id))
-
-    def position(self, offset: int) -> types.Position:
-        before = self.text[:offset].split("\n")
-        return types.Position(len(before) - 1, len(before[-1].encode("utf-16-le")) // 2)
-
-    def place_of(self, piece: str) -> types.Position:
-        return self.position(self.text.index(piece) + 1)
-
-    async def diagnostics(self, are_there: Callable[[Sequence[types.Diagnostic]], bool]) -> list[Any]:
-        """Wait for diagnostics as they are wanted."""
-        async with asyncio.timeout(PATIENCE):
-            while not are_there(found := self.editor.diagnostics.get(self.uri, [_NOT_YET])):
-                await self.editor.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        return list(found)
-
-
-_NOT_YET = types.Diagnostic(types.Range(types.Position(0, 0), types.Position(0, 0)), "not yet")
 
 
 def messages(found: Sequence[types.Diagnostic]) -> list[str]:
@@ -136,7 +96,7 @@ async def test_what_is_announced(editor: Editor) -> None:
 )
 async def test_completion(editor: Editor, user: UserFolders, marked: str, label: str) -> None:
     text, offset = cursor(marked)
-    document = Opened(editor, user.workspace / ".jp/config.toml", BASE)
+    document = editor.open(user.workspace / ".jp/config.toml", BASE)
     document.becomes(text)
     params = types.CompletionParams(document.id, document.position(offset))
     async with asyncio.timeout(PATIENCE):
@@ -152,7 +112,7 @@ async def test_completion(editor: Editor, user: UserFolders, marked: str, label:
 
 
 async def test_hover_says_where_a_value_is_from(editor: Editor, user: UserFolders) -> None:
-    document = Opened(editor, user.workspace / ".jp/config/personas/dev.toml", PERSONA)
+    document = editor.open(user.workspace / ".jp/config/personas/dev.toml", PERSONA)
     params = types.HoverParams(document.id, document.place_of("name"))
     hover = await editor.text_document_hover_async(params)
     assert hover is not None
@@ -175,7 +135,7 @@ async def test_hover_says_where_a_value_is_from(editor: Editor, user: UserFolder
 
 
 async def test_definition_leads_through_extends(editor: Editor, user: UserFolders) -> None:
-    document = Opened(editor, user.workspace / ".jp/config/personas/dev.toml", PERSONA)
+    document = editor.open(user.workspace / ".jp/config/personas/dev.toml", PERSONA)
 
     async def places(piece: str) -> list[tuple[str, int]]:
         params = types.DefinitionParams(document.id, document.place_of(piece))
@@ -195,7 +155,7 @@ async def test_definition_leads_through_extends(editor: Editor, user: UserFolder
 
 
 async def test_diagnostics_follow_the_text(editor: Editor, user: UserFolders) -> None:
-    document = Opened(editor, user.workspace / ".jp/config.toml", BASE)
+    document = editor.open(user.workspace / ".jp/config.toml", BASE)
     await document.diagnostics(lambda found: not found)
     document.becomes(BASE + 'nmae = "x"\n')
     (wrong,) = await document.diagnostics(lambda found: "did you mean" in str(found))
@@ -215,21 +175,21 @@ async def test_diagnostics_follow_the_text(editor: Editor, user: UserFolders) ->
 
 
 async def test_what_other_files_make_of_it(editor: Editor, user: UserFolders) -> None:
-    over = write(user, ".jp.toml", '[assistant]\nname = "Over"\n')
-    document = Opened(editor, user.workspace / ".jp/config.toml", BASE)
+    over = user.write(".jp.toml", '[assistant]\nname = "Over"\n')
+    document = editor.open(user.workspace / ".jp/config.toml", BASE)
     (faded,) = await document.diagnostics(lambda found: "no effect" in str(found))
     assert faded.message == "has no effect: .jp.toml:2 decides"
     if editor.kind == "visual-studio-code":
         assert list(faded.tags or ()) == [types.DiagnosticTag.Unnecessary]
-    other = Opened(editor, over, over.read_text("utf-8"))
+    other = editor.open(over, over.read_text("utf-8"))
     await other.diagnostics(lambda found: not found)
     over.write_text("", encoding="utf-8")
     other.becomes("")
     editor.text_document_did_save(types.DidSaveTextDocumentParams(other.id))
     await document.diagnostics(lambda found: not found)
     over.unlink()
-    stray = Opened(editor, user.workspace / ".jp/stray.toml", "inherit = true\n")
-    assert messages(await stray.diagnostics(lambda found: found != [_NOT_YET])) == [
+    stray = editor.open(user.workspace / ".jp/stray.toml", "inherit = true\n")
+    assert messages(await stray.diagnostics(lambda found: found != [NOT_YET])) == [
         "nothing reads this file: it is no layer, in no load path, and no file that counts extends it"
     ]
     for each in (document, other, stray):
@@ -237,16 +197,34 @@ async def test_what_other_files_make_of_it(editor: Editor, user: UserFolders) ->
 
 
 async def test_other_files_are_left_alone(editor: Editor, user: UserFolders) -> None:
-    document = Opened(editor, user.workspace / "pyproject.toml", "nmae = 1\n")
+    document = editor.open(user.workspace / "pyproject.toml", "nmae = 1\n")
     params = types.HoverParams(document.id, types.Position(0, 1))
     assert await editor.text_document_hover_async(params) is None
     assert document.uri not in editor.diagnostics
     document.close()
 
 
+async def test_a_missing_comma_is_inserted(editor: Editor, user: UserFolders) -> None:
+    text = '{\n  "user": {"name": "𝄞"} // ours\n  "assistant": {"name": "x"}\n}\n'
+    document = editor.open(user.workspace / ".jp/config/comma.json5", text)
+    found = await document.diagnostics(lambda found: "a comma is missing" in str(found))
+    (wrong,) = [each for each in found if each.severity == types.DiagnosticSeverity.Error]
+    assert wrong.range.start.line == wrong.range.end.line == 1
+    context = types.CodeActionContext([wrong], only=[types.CodeActionKind.QuickFix])
+    actions = await editor.text_document_code_action_async(
+        types.CodeActionParams(document.id, wrong.range, context)
+    )
+    (mend,) = [each for each in actions or [] if isinstance(each, types.CodeAction) and each.edit]
+    assert mend.title == "Insert `,`"
+    edit = str(mend.edit)
+    assert "new_text=','" in edit
+    assert str(wrong.range.end) in edit  # behind the bracket, in the units that were agreed on
+    document.close()
+
+
 async def test_a_misspelt_key_is_mended(editor: Editor, user: UserFolders) -> None:
     text = BASE + 'nmae = "𝄞"\n'
-    document = Opened(editor, user.workspace / ".jp/config.toml", text)
+    document = editor.open(user.workspace / ".jp/config.toml", text)
     (wrong,) = await document.diagnostics(lambda found: "did you mean" in str(found))
     context = types.CodeActionContext([wrong], only=[types.CodeActionKind.QuickFix])
     actions = await editor.text_document_code_action_async(
@@ -371,7 +349,7 @@ async def test_the_document_of_a_conversation(editor: Editor, user: UserFolders,
     result = await editor.ask("Who is there?", f"{editor.kind}-outline")
     shown = await editor.call("jp/conversation/render", {"conversation": result.conversation})
     path = user.data / "scratch" / f"{result.conversation}-1.md"
-    document = Opened(editor, path, shown.md, "markdown")
+    document = editor.open(path, shown.md, "markdown")
 
     symbols = await editor.text_document_document_symbol_async(types.DocumentSymbolParams(document.id))
     (turn,) = symbols or []

@@ -136,7 +136,7 @@ async def test_an_answer_beside_the_prompt_counts_and_the_prompts_own_does_not_a
     assert (await query.result())["text"] == "First.\n\nSecond."
 
 
-@pytest.mark.requirement("R337", "R329", "S23")
+@pytest.mark.requirement("R337", "R329", "S23", "G52")
 async def test_menus_of_two_queries_show_one_at_a_time(
     client: JpClient, vendor: ChatVendor, screen: Screen
 ) -> None:

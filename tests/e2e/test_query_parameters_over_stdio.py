@@ -162,15 +162,18 @@ async def test_what_has_expired_is_gone_at_the_next_start(tmp_path: Path, vendor
         last = (await server.client.query("hi", "c", conversation="new", expires="0"))["conversation"]
     assert re.fullmatch(r"\d{4}-.*", metadata(user, kept)["expires_at"])
     assert metadata(user, gone)["expires_at"] <= time.strftime("%Y-%m-%d %H:%M:%S.9", time.gmtime())
+    orphan = user.conversations.parent / "locks" / f"{kept}.lock"
+    orphan.write_text("{}", encoding="utf-8")  # of a server that was killed
     async with initialized_server(user, capabilities={"experimental": {"jp": {}}}) as server:
         client = server.client
-        await client.request("jp/turn/list")
+        await client.request("jp/conversation/list")
         changed = await client.wait_for(lambda: client.received("jp/conversationChanged"))
         assert [(each["conversation"], each["change"]) for each in changed] == [(gone, "removed")]
         listed = (await client.request("jp/conversation/list"))["conversations"]
         assert {each["conversation"] for each in listed} == {kept, last}, "the one that was used last stays"
         fault = await client.refusal("jp/query", {"text": "hi", "conversation": gone})
         assert fault.data["code"] == "conversation_not_found"
+        assert not orphan.exists()
     for root in (user.conversations, user.workspace / ".jp" / "conversations"):
         (trashed,) = (root / ".trash").iterdir()
         assert {"events.json", "metadata.json", "base_config.json", "TRASHED.md"} == set(tree(trashed))
@@ -180,8 +183,8 @@ async def test_tidying_makes_no_workspace_where_there_is_none(tmp_path: Path) ->
     user = UserFolders(tmp_path)
     (user.workspace / ".jp").rmdir()
     async with initialized_server(user) as server:
-        for _ in range(3):  # the first begins the session, and with it the tidying
-            await server.client.request("jp/interrupt", {})
+        for _ in range(3):  # the first begins the tidying
+            await server.client.request("jp/conversation/list", {})
         await server.stop()
     assert list(user.workspace.iterdir()) == []
     assert list(user.data.iterdir()) == []

@@ -30,6 +30,7 @@ async def test_a_conversation_of_another_server_is_asked_about(
         _, future = second.client.start_query("me too", "t", conversation=held.conversation, config=IMPATIENT)
         question = await screen.next_question()
         assert held.conversation in question.params["message"]
+        assert f"in use by process {first.process.pid}, since " in question.params["message"], "who holds it"
         assert {action["title"].removesuffix(" (default)") for action in question.params["actions"]} == {
             "Keep waiting",
             "Ask in a new conversation",

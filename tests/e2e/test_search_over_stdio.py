@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.jp_client import JpClient, Json, fault_of
-from tests.support.jp_server import JpServer, initialized_server
+from tests.support.jp_server import JpServer, opened_workspace
 from tests.support.streams import call, message, result, turn, user
 from tests.support.user_folders import UserFolders
 from tests.support.workspaces import fill
@@ -36,7 +36,7 @@ async def own_server(own_user: UserFolders) -> AsyncIterator[JpServer]:
     archive = fill(storage, f"{GONE[4:]}-key", turn(), user("key"), metadata={**metadata, "title": "key"})
     (storage / "conversations" / ".archive").mkdir()
     archive.rename(storage / "conversations" / ".archive" / archive.name)
-    async with initialized_server(own_user, capabilities=JP_CLIENT) as server:
+    async with opened_workspace(own_user, capabilities=JP_CLIENT) as server:
         yield server
 
 

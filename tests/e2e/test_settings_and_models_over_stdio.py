@@ -96,6 +96,30 @@ async def test_a_conversation_has_the_last_word(
     assert fault.data["code"] == "conversation_not_found"
 
 
+@pytest.mark.requirement("R236")
+async def test_the_order_of_the_layers_is_a_setting(configured: UserFolders, vendor: ChatVendor) -> None:
+    """The environment has more weight than a conversation, or as for the `jp` command less."""
+    environment = {"JP_CFG_ASSISTANT_NAME": "Env"}
+    told: dict[str, object] = {}
+    async with initialized_server(configured, capabilities=JP_CLIENT) as server:
+        vendor.will_answer(answer("Aye."))
+        conversation = (await server.client.query("hi", "aye", conversation="new"))["conversation"]
+    for layer_order in ("environment_wins", "conversation_wins"):
+        async with initialized_server(
+            configured,
+            environment=environment,
+            capabilities=JP_CLIENT,
+            options={"jp": {"layer_order": layer_order}},
+        ) as server:
+            asked = {"key": "assistant.name", "conversation": conversation}
+            explained = await server.client.request("jp/config/explain", asked)
+            told[layer_order] = (explained["settings"][0]["value"], explained["order"][-3:-1])
+    assert told == {
+        "environment_wins": ("Env", ["conversation", "environment"]),
+        "conversation_wins": ("Ada", ["environment", "conversation"]),
+    }
+
+
 async def test_what_is_wrong_comes_with_the_value(editor: JpClient, configured: UserFolders) -> None:
     path = configured.workspace / ".jp" / "config.toml"
     path.write_text(WORKSPACE.replace('name = "Ada"', "name = 3"), encoding="utf-8")
@@ -143,6 +167,15 @@ async def test_models_with_their_aliases_and_the_one_in_use(
     assert [model["id"] for model in other["models"]] == ["anthropic/claude-sonnet-4-5"]
     (notice,) = other["notices"]
     assert "ANTHROPIC_API_KEY" in notice["text"]
+
+
+async def test_a_vendor_that_there_is_not_names_its_neighbour(editor: JpClient) -> None:
+    listed = await editor.request("jp/model/list", {"vendor": "llama.cpp"})
+    assert listed["models"] == []
+    (notice,) = listed["notices"]
+    assert notice["text"].startswith(
+        "There is no vendor 'llama.cpp'. Did you mean 'llamacpp'? Known: anthropic,"
+    )
 
 
 async def test_a_vendor_that_is_down_is_a_notice(configured: UserFolders) -> None:

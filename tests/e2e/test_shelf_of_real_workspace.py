@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.jp_client import JpClient, Json
-from tests.support.shared import shared_path
+from tests.support.shared import LIVE_CONVERSATIONS, shared_path
 from tests.support.user_folders import UserFolders
 from tests.support.workspaces import states
 
@@ -56,18 +56,7 @@ async def test_all_are_listed_and_described_as_they_are(real_client: JpClient) -
 
 
 @pytest.mark.requirement("R219", "R281", "F33")
-@pytest.mark.parametrize(
-    "conversation",
-    [
-        "jp-c17648402467",
-        "jp-c17662304290",
-        "jp-c17671120783",
-        "jp-c17738348630",
-        "jp-c17738399468",
-        "jp-c17758406187",
-        "jp-c17800836875",
-    ],
-)
+@pytest.mark.parametrize("conversation", LIVE_CONVERSATIONS)
 async def test_no_byte_of_what_was_said_changes(
     real_client: JpClient, real_user: UserFolders, conversation: str
 ) -> None:

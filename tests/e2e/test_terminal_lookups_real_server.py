@@ -44,6 +44,21 @@ def test_models_and_settings(own_user: UserFolders, vendor: ChatVendor) -> None:
     assert f"  wins  {own_user.config / 'config.toml'}:4  " in explained
 
 
+def test_a_setting_is_set(own_user: UserFolders, vendor: ChatVendor) -> None:
+    path = own_user.workspace / ".jp" / "config.toml"
+    path.write_text("# Ours.\n[assistant]\nname = 'x'  # who\n", encoding="utf-8")
+    done = jp_lsp(own_user, "config", "set", "assistant.name=Ada", "--unset", "user.name")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        'Changed .jp/config.toml\nassistant.name = "Ada"  .jp/config.toml:3\n'
+        "user.name = null  the program's defaults\n"
+    )
+    assert path.read_text(encoding="utf-8") == '# Ours.\n[assistant]\nname = "Ada"  # who\n'
+    wrong = jp_lsp(own_user, "config", "set", "assistant.nme=Ada", "--in", "user_global")
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert wrong.stderr == "error: `assistant.nme`: unknown key; did you mean `assistant.name`?\n"
+
+
 @pytest.mark.requirement("R343")
 def test_what_is_wrong_goes_to_standard_error(own_user: UserFolders, vendor: ChatVendor) -> None:
     result = jp_lsp(own_user, "config", "explain", "assistant.nme")

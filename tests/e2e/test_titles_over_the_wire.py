@@ -103,6 +103,21 @@ async def test_one_request_to_the_small_model_makes_the_title_behind_the_answer(
     assert not titled_user.is_locked(conversation)
 
 
+@pytest.mark.requirement("R225", "R242")
+async def test_a_model_that_does_not_keep_to_the_form_is_asked_again(
+    own_vendor: ChatVendor, titled_user: UserFolders, editor: JpClient
+) -> None:
+    own_vendor.will_answer(answer("Sure."), to="about plums")
+    own_vendor.will_answer(answer("Sure! Here is a title: Plums"), to=TITLE_REQUEST)
+    own_vendor.will_answer(answer(titles("Plums")), to="does not fit the JSON schema")
+    result = await editor.query("Talk about plums", "q", conversation="new", config=[SMALL])
+    await wait_for_title(editor, "Plums")
+    assert titled_user.story(result["conversation"]) == ["turn", "user: Talk about plums", "message: Sure."]
+    *_, asked_again = own_vendor.queries
+    assert asked_again["messages"][-2] == {"role": "assistant", "content": "Sure! Here is a title: Plums"}
+    assert editor.received("jp/notice") == []
+
+
 @pytest.mark.requirement("F24")
 @pytest.mark.parametrize(
     ("params", "title"), [({"persist": False}, None), ({"title": "Mine"}, "Mine"), ({"title": ""}, None)]

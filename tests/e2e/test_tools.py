@@ -89,9 +89,9 @@ async def test_fifty_calls_in_one_answer(own_user: UserFolders, vendor: ChatVend
     assert told == [f"call-{number}" for number in range(50)]
 
 
-@pytest.mark.requirement("R151")
-async def test_a_tool_asks_and_goes_on_with_the_answer(own_user: UserFolders, vendor: ChatVendor) -> None:
-    script = own_user.workspace / "ask.py"
+def with_asking_tool(user: UserFolders) -> None:
+    """Configure a tool that asks before it says what it was told."""
+    script = user.workspace / "ask.py"
     script.write_text(
         "import json, sys\n"
         "answers = json.loads(sys.argv[1])\n"
@@ -101,7 +101,31 @@ async def test_a_tool_asks_and_goes_on_with_the_answer(own_user: UserFolders, ve
         encoding="utf-8",
     )
     command = f'{shlex.quote(sys.executable)} ask.py "{{{{tool.answers | tojson}}}}"'
-    with_tools(own_user, ask=(command, {"run": "unattended"}))
+    with_tools(user, ask=(command, {"run": "unattended"}))
+
+
+@pytest.mark.requirement("R151")
+async def test_a_model_answers_a_tool_in_the_form_that_was_asked_for(
+    own_user: UserFolders, vendor: ChatVendor
+) -> None:
+    with_asking_tool(own_user)
+    with (own_user.config / "config.toml").open("a", encoding="utf-8") as file:
+        file.write('[conversation.tools.ask.questions.sure]\ntarget = "assistant"\n')
+    vendor.will_answer(
+        calls("ask"), answer('{"answer": "perhaps"}'), answer('{"answer": true}'), answer("Done.")
+    )
+    async with initialized_server(own_user, capabilities=STOCK) as server:
+        result = await server.client.query("go", "t")
+    assert result["text"] == "Done."
+    _, asked, asked_again, last = vendor.queries
+    assert last["messages"][-1]["content"] == "sure: True\n"
+    assert "Really?" in asked["messages"][-1]["content"]
+    assert "'perhaps' is not of type 'boolean'" in asked_again["messages"][-1]["content"]
+
+
+@pytest.mark.requirement("R151")
+async def test_a_tool_asks_and_goes_on_with_the_answer(own_user: UserFolders, vendor: ChatVendor) -> None:
+    with_asking_tool(own_user)
     vendor.will_answer(calls("ask"), answer("Done."))
     async with initialized_server(own_user, capabilities=STOCK) as server:
         screen = screen_of(server)

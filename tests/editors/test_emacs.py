@@ -2,7 +2,8 @@
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -36,13 +37,18 @@ def user(tmp_path: Path, vendor: ChatVendor) -> UserFolders:
     return user
 
 
+def environment(user: UserFolders) -> dict[str, str]:
+    """One in which the server is found."""
+    beside_python = str(Path(sys.executable).parent)
+    found = user.environment()
+    found["PATH"] = f"{beside_python}:{found['PATH']}"
+    assert shutil.which("jp-lsp", path=found["PATH"]), "the program is not installed"
+    return found
+
+
 @pytest.fixture
 def editor(user: UserFolders) -> Iterator[Emacs]:
-    beside_python = str(Path(sys.executable).parent)
-    environment = user.environment()
-    environment["PATH"] = f"{beside_python}:{environment['PATH']}"
-    assert shutil.which("jp-lsp", path=environment["PATH"]), "the program is not installed"
-    with emacs(user.workspace, environment, "notes.txt") as editor:
+    with emacs(user.workspace, environment(user), "notes.txt") as editor:
         editor.wait("Notes.")
         editor.command("eglot")
         editor.wait("Connected!")
@@ -85,3 +91,39 @@ def test_the_menu_of_a_running_answer_stops_it(editor: Emacs, vendor: ChatVendor
     editor.command("jp-interrupt")
     editor.choose("Stop")
     editor.wait("Beginning.")
+
+
+@pytest.fixture
+def opened(user: UserFolders) -> Iterator[Callable[[str, str], Emacs]]:
+    """Gives a function that opens a file of the workspace, which starts the server by itself."""
+    with ExitStack() as stack:
+
+        def open_file(name: str, text: str) -> Emacs:
+            (user.workspace / name).write_text(text, "utf-8")
+            editor = stack.enter_context(emacs(user.workspace, environment(user), name))
+            editor.wait("Connected!")
+            return editor
+
+        yield open_file
+
+
+def test_a_configuration_file_is_completed_and_checked(opened: Callable[[str, str], Emacs]) -> None:
+    editor = opened(".jp/config.toml", "[assistant]\nnmae = 'Ada'\n")
+    editor.command("flymake-show-buffer-diagnostics")
+    editor.wait("did you mean")
+    editor.type("\x1b>na\x1b\t")
+    editor.wait_until(lambda: "name =" in editor.lines, "`na` was not completed")
+
+
+def test_a_query_document_is_completed_and_sent(
+    user: UserFolders, opened: Callable[[str, str], Emacs], vendor: ChatVendor
+) -> None:
+    vendor.will_answer(answer("It holds notes."))
+    editor = opened("ask.jp.md", "---\nconversation: new\n---\n\nWhat does @not")
+    editor.type("\x1b>\x1b\t")
+    editor.wait("What does @notes.txt")
+    editor.type(" hold?")
+    editor.command("jp-send")
+    editor.wait("It holds notes.")
+    assert "What does @notes.txt hold?" in (user.workspace / "ask.jp.md").read_text("utf-8")
+    assert "Notes." in str(vendor.queries[-1]["messages"])

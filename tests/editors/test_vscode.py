@@ -6,11 +6,8 @@ folder that `JP_SCREENSHOTS` names, else in that of the test run.
 """
 
 import json
-import os
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,24 +15,12 @@ from playwright.sync_api import expect
 
 from tests.support.chat_vendor import ChatVendor, answer, called
 from tests.support.http_server import Hold
-from tests.support.npm_package import npm_build
-from tests.support.three_tools import call_of, give_tools, heard_from
+from tests.support.three_tools import call_of, heard_from
 from tests.support.user_folders import UserFolders
-from tests.support.vscode_host import VsCodeHost, code_server
-from tests.support.vscode_window import VsCodeWindow, kill_server, vscode_window
-from tests.support.wire_process import ROOT
+from tests.support.vscode_user import EXTENSION, SOURCE, packaged_extension, vscode_of, vscode_user
+from tests.support.vscode_window import VsCodeWindow, kill_server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("vscode")]
-
-EXTENSION = ROOT / "editors" / "vscode"
-SOURCE = 'def main():\n    print("hello")\n\n\nmain()\n'
-
-
-@pytest.fixture(scope="module")
-def vsix() -> Path:
-    """The packaged extension."""
-    npm_build(EXTENSION, "package")
-    return EXTENSION / "dist" / "jp-lsp.vsix"
 
 
 @pytest.fixture(scope="module")
@@ -46,35 +31,12 @@ def vendor() -> Iterator[ChatVendor]:
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory, vendor: ChatVendor) -> UserFolders:
-    user = UserFolders(tmp_path_factory.mktemp("user"), vendor.url)
-    give_tools(user)
-    with (user.config / "config.toml").open("a", encoding="utf-8") as config:
-        config.write("[conversation.tools.editor_edit_file]\nenable = true\nrun = 'ask'\n")
-    (user.workspace / "hello.py").write_text(SOURCE, encoding="utf-8")
-    personas = user.workspace / ".jp" / "config" / "personas"
-    personas.mkdir(parents=True)
-    (personas / "poet.toml").write_text('[assistant]\nname = "Poet"\n', encoding="utf-8")
-    (user.workspace / ".jp" / "config.toml").write_text(
-        'config_load_paths = [".jp/config"]\n', encoding="utf-8"
-    )
-    return user
+    return vscode_user(tmp_path_factory.mktemp("user"), vendor)
 
 
 @pytest.fixture(scope="module")
-def shared_window(
-    tmp_path_factory: pytest.TempPathFactory, user: UserFolders, vsix: Path
-) -> Iterator[VsCodeWindow]:
-    host = VsCodeHost.find()
-    home = tmp_path_factory.mktemp("vscode")
-    settings = {
-        "jp.server.command": [sys.executable, "-m", "jp_lsp"],
-        "jp.server.environment": {key: text for key, text in user.environment().items() if key != "PATH"},
-    }
-    shots = Path(os.environ.get("JP_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
-    with (
-        code_server(host, home, user.workspace, vsix, settings) as url,
-        vscode_window(host, url, shots) as window,
-    ):
+def shared_window(tmp_path_factory: pytest.TempPathFactory, user: UserFolders) -> Iterator[VsCodeWindow]:
+    with vscode_of(user, packaged_extension(), tmp_path_factory) as window:
         window.show_chat()
         yield window
 
@@ -111,8 +73,7 @@ def test_conversations_are_opened_renamed_archived_and_removed(
     expect(window.tree_row("The second one")).to_have_count(0)
     window.toast("is archived").get_by_role("button", name="Undo").click()
     expect(window.tree_row("The second one")).to_be_visible()
-    window.tree_menu("The second one", "Remove Conversation...")
-    window.page.locator(".monaco-dialog-box").get_by_role("button", name="Remove").click()
+    window.tree_menu("The second one", "Remove Conversation")
     expect(window.tree_row("The second one")).to_have_count(0)
     window.picture("tree")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from jp_lsp.language.completion import Known, Offer, complete_at
-from tests.language.cursor import cursor
+from tests.language.documents import at_cursor, completed
 
 KNOWN = Known(
     values=lambda: {
@@ -16,16 +16,6 @@ KNOWN = Known(
     models=lambda: (Offer("anthropic/tiny", "Tiny"), Offer("openai/big")),
     files=lambda: (Offer("personas/dev.toml", "Dev"),),
 )
-
-
-def written(marked: str, label: str) -> str | None:
-    """What becomes of a text when a proposal is taken; `None` if it is not offered."""
-    text, offset = cursor(marked)
-    for proposal in complete_at(text, offset, KNOWN):
-        if proposal.label == label:
-            edit = proposal.edit
-            return text[: edit.span.start] + edit.text + text[edit.span.end :]
-    return None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +54,21 @@ def written(marked: str, label: str) -> str | None:
     ],
 )
 def test_is_offered(marked: str, label: str, expected: str) -> None:
-    assert written(marked, label) == expected
+    assert completed(marked, label, KNOWN) == expected
+
+
+@pytest.mark.parametrize(
+    ("marked", "label", "expected"),
+    [
+        ("? assi|", "assistant", "? assistant"),
+        ("? |\n:\n  name: x\n", "assistant", "? assistant\n:\n  name: x\n"),
+        ("assistant:\n  ? na|\n", "name", "assistant:\n  ? name\n"),
+        ("style:\n  ? reasoning\n  : dis|\n", "display", "style:\n  ? reasoning\n  : display: \n"),
+        ("? inherit\n: |\n", "false", "? inherit\n: false\n"),
+    ],
+)
+def test_a_key_behind_a_question_mark_has_its_value_below(marked: str, label: str, expected: str) -> None:
+    assert completed(marked, label, KNOWN, ".yaml") == expected
 
 
 @pytest.mark.parametrize(
@@ -80,11 +84,11 @@ def test_is_offered(marked: str, label: str, expected: str) -> None:
     ],
 )
 def test_is_not_offered(marked: str, label: str) -> None:
-    assert written(marked, label) is None
+    assert completed(marked, label, KNOWN) is None
 
 
 def test_says_what_it_is() -> None:
-    text, offset = cursor("[assistant.request]\nmax_re|")
-    (found,) = (each for each in complete_at(text, offset, KNOWN) if each.label == "max_retries")
+    document, offset = at_cursor("[assistant.request]\nmax_re|")
+    (found,) = (each for each in complete_at(document, offset, KNOWN) if each.label == "max_retries")
     assert found.documentation == "How often a failed request is tried again; 0 for never.\n\nDefault: `5`"
     assert found.detail == "a whole number from 0 to 4294967295"

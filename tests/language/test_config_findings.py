@@ -8,11 +8,12 @@ from jp_lsp.config.about_file import FileFacts, Shadowed
 from jp_lsp.config.layer import Origin
 from jp_lsp.config.problem import Problem
 from jp_lsp.language.findings import find_marks
+from jp_lsp.language.formats import read_document
 
 
-def found(text: str, facts: FileFacts | None = None) -> list[tuple[str, str, str]]:
+def found(text: str, facts: FileFacts | None = None, suffix: str = ".toml") -> list[tuple[str, str, str]]:
     """The findings: code, what is underlined, and the text of it after mending, or the message."""
-    marks = find_marks(text, facts or FileFacts())
+    marks = find_marks(read_document(text, suffix), facts or FileFacts())
     return [
         (mark.code, text[mark.span.start : mark.span.end], mark.remedy.text if mark.remedy else mark.text)
         for mark in marks
@@ -28,7 +29,7 @@ def found(text: str, facts: FileFacts | None = None) -> list[tuple[str, str, str
         ("[assistant.modle]\nid = 'a/b'\n", [("unknown-key", "modle", "model")]),
         ("assistant = { nmae = 'x' }\n", [("unknown-key", "nmae", "name")]),
         ("[[assistant.instructions]]\ntitel = 'x'\n", [("unknown-key", "titel", "title")]),
-        ("[style]\nreasoning.display = 'sumary'\n", [("wrong-value", "'sumary'", '"summary"')]),
+        ("[style]\nreasoning.display = 'sumary'\n", [("wrong-value", "'sumary'", "'summary'")]),
         ("inherit = 'false'\n", [("wrong-value", "'false'", "false")]),
         ("config_load_paths = ['a', 3]\n", [("wrong-value", "3", "expected text, got 3")]),
         (
@@ -47,6 +48,44 @@ def test_what_stands_behind_a_broken_line_is_still_looked_at() -> None:
     assert [(code, place) for code, place, _ in found(text)] == [
         ("not-toml", "[assistant]"),
         ("unknown-key", "nmae"),
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json5"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"user": {"name": "b"}\n "assistant": {"name": "x"}}', [22]),
+        ('{"user": {"name": "b"} // so\n "assistant": {"name": "x"}}', [22]),
+        ('{"assistant": {"name": "x" "system_prompt": "y"}}', [26]),
+        ('{"extends": ["a" "b"\n"c"]}', [16, 20]),
+        ('{"extends": [{"path": "x"} {"path": "y"}]}', [26]),
+        ('{"inherit": true "extends": []}', [16]),
+        ('{"inherit": true, "extends": ["a", "b",],}', []),
+        ('{"extends": ["a",\n "assistant": {"name": "x"}}', []),  # a bracket is missing
+        ('{"user": {"name": "open\n "assistant": {"name": "x"}}', []),  # a quote is
+        ('{"assistant": {"na" "name": "x"}}', []),  # a colon is
+    ],
+)
+def test_a_missing_comma_is_found_at_its_place(text: str, expected: list[int], suffix: str) -> None:
+    marks = find_marks(read_document(text, suffix), FileFacts())
+    missing = [mark.remedy.span for mark in marks if mark.remedy is not None and mark.remedy.text == ","]
+    assert [(span.start, span.end) for span in missing] == [(place, place) for place in expected]
+    if expected:
+        assert len(marks) == len(expected)
+        assert {mark.code for mark in marks} == {"not-json"}
+        for place in reversed(expected):
+            text = f"{text[:place]},{text[place:]}"
+        without_comments = text.replace(" // so", "") if suffix == ".json" else text
+        assert found(without_comments, suffix=suffix) == []
+
+
+def test_what_else_is_wrong_shows_beside_a_missing_comma() -> None:
+    text = '{"user": {"name": "b"}\n "assistant": {"nmae": "x"},\n "inherit": }'
+    assert [(code, place) for code, place, _ in found(text, suffix=".json5")] == [
+        ("not-json", "}"),
+        ("unknown-key", '"nmae"'),
+        ("not-json", '"inherit": }'),
     ]
 
 

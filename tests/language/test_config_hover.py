@@ -7,7 +7,7 @@ from jp_lsp.config.fold import OUR_ORDER
 from jp_lsp.config.layer import Origin
 from jp_lsp.language.definition import ExtendedFiles, Setting, Target, target_at
 from jp_lsp.language.hover import describe, subject_at
-from tests.language.cursor import cursor
+from tests.language.documents import at_cursor
 
 USER = Origin("user_global", "/home/me/config.toml", None, 2)
 WORKSPACE = Origin("workspace", ".jp/config.toml", None, 7)
@@ -37,8 +37,8 @@ WORKSPACE = Origin("workspace", ".jp/config.toml", None, 7)
     ],
 )
 def test_what_a_hover_is_about(marked: str, path: tuple[str | int, ...] | None, piece: str) -> None:
-    text, offset = cursor(marked)
-    subject = subject_at(text, offset)
+    document, offset = at_cursor(marked)
+    text, subject = document.text, subject_at(document, offset)
     if subject is None:
         assert path is None
     else:
@@ -46,8 +46,7 @@ def test_what_a_hover_is_about(marked: str, path: tuple[str | int, ...] | None, 
 
 
 def described(explanation: Explanation | None) -> str:
-    text, offset = cursor("[assistant.request]\nmax_re|tries = 7")
-    subject = subject_at(text, offset)
+    subject = subject_at(*at_cursor("[assistant.request]\nmax_re|tries = 7"))
     assert subject is not None
     return describe(subject, explanation)
 
@@ -63,6 +62,23 @@ How often a failed request is tried again; 0 for never.
 
 def test_a_setting_that_nobody_can_explain() -> None:
     assert described(None) == WHAT
+
+
+@pytest.mark.requirement("G5")
+@pytest.mark.parametrize(
+    ("marked", "manner"),
+    [
+        ("[editor]\nen|vs = []", "adds to the list of the layers below; `--cfg KEY=...` replaces it, "),
+        (
+            "[assistant]\ninstruc|tions = []",
+            "adds to the list of the layers below, unless its `strategy` says otherwise; `--cfg KEY=...` replaces it, ",
+        ),
+    ],
+)
+def test_a_list_says_how_files_and_expressions_differ(marked: str, manner: str) -> None:
+    subject = subject_at(*at_cursor(marked))
+    assert subject is not None
+    assert f"\n- {manner}`--cfg KEY+=...` adds\n" in describe(subject, None)
 
 
 def test_a_setting_with_its_origin() -> None:
@@ -94,5 +110,4 @@ def test_nothing_in_a_value_becomes_markdown() -> None:
     ],
 )
 def test_what_a_place_points_at(marked: str, target: Target | None) -> None:
-    text, offset = cursor(marked)
-    assert target_at(text, offset) == target
+    assert target_at(*at_cursor(marked)) == target

@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jp_lsp.config.about_file import FileFacts
-from jp_lsp.language.completion import Known, complete_at
-from jp_lsp.language.definition import target_at
-from jp_lsp.language.findings import find_marks
-from jp_lsp.language.hover import describe, subject_at
-from jp_lsp.language.toml_document import MAX_SIZE, read_toml
+from jp_lsp.language.document import MAX_SIZE
+from jp_lsp.language.toml_document import read_toml
+from tests.language.broken_texts import check_everything
 
 SNIPPETS = (
     "[assistant]\n",
@@ -110,14 +107,4 @@ def test_any_valid_text_has_the_values_of_the_parser(tree: dict[str, Any]) -> No
 
 @given(st.lists(st.sampled_from(SNIPPETS) | st.text(max_size=5), max_size=12).map("".join))
 def test_no_text_is_too_broken(text: str) -> None:
-    for entry in read_toml(text).walk():
-        assert 0 <= entry.span.start <= entry.span.end <= len(text)
-    for mark in find_marks(text, FileFacts(is_shared=True)):
-        assert 0 <= mark.span.start <= mark.span.end <= len(text)
-    for offset in range(len(text) + 1):
-        for proposal in complete_at(text, offset, Known()):
-            assert proposal.edit.span.start <= offset
-            assert proposal.edit.span.end <= len(text)
-        target_at(text, offset)
-        if (subject := subject_at(text, offset)) is not None:
-            assert describe(subject, None)
+    check_everything(read_toml(text))

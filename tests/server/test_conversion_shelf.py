@@ -32,7 +32,11 @@ from jp_lsp.protocol.model import ModelListResult
 from jp_lsp.protocol.reading import read
 from jp_lsp.protocol.upkeep import ConversationShowResult
 from jp_lsp.server.config_to_wire import config_explanations, config_values, named_configurations
-from jp_lsp.server.conversation_to_wire import conversation_description, conversation_summary
+from jp_lsp.server.conversation_to_wire import (
+    ListedConversations,
+    conversation_description,
+    conversation_summary,
+)
 from jp_lsp.server.model_to_wire import model_listing
 from jp_lsp.turn.outcome import Notice
 
@@ -46,6 +50,17 @@ def check(value: JsonValue, expected: JsonValue, promised: type[BaseModel]) -> N
     assert value == expected
     kept = read(promised, value, promised.__name__)
     assert kept.model_dump(mode="json", by_alias=True, exclude_unset=True) == expected
+
+
+def test_what_is_listed_again_is_made_again_only_where_it_changed() -> None:
+    listed = ListedConversations()
+    first = listed.summary(BARE, is_active=False, is_busy=False)
+    assert first == conversation_summary(BARE, is_active=False, is_busy=False)
+    assert listed.summary(BARE, is_active=False, is_busy=False) is first
+    assert listed.summary(BARE, is_active=True, is_busy=False)["active"] is True
+    assert listed.summary(BARE, is_active=True, is_busy=True)["busy"] is True
+    renamed = ConversationFacts(ID, "projected", is_archived=False, title="T")
+    assert listed.summary(renamed, is_active=True, is_busy=True)["title"] == "T"
 
 
 def test_a_conversation_with_everything() -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import hpack
 import pytest
 
 from jp_lsp.server.logs import BackgroundHandler, MaskingFormatter, SecretMask, set_up_logging
@@ -139,6 +140,20 @@ def test_to_standard_error_and_a_file(
     (line,) = path.read_text(encoding="utf-8").splitlines()
     assert line.endswith("DEBUG   jp_lsp.x: used ***")
     assert stderr.getvalue().splitlines() == [line]
+
+
+# The library for HTTP/2 logs every header as it is, and once more in a form that no mask knows.
+@pytest.mark.usefixtures("root_logger")
+def test_headers_of_requests_are_not_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    path = tmp_path / "jp.log"
+    set_up_logging("debug", path, environment={})
+    hpack.Encoder().encode([(b"x-api-key", b"a-key-of-my-own")])
+    logging.getLogger("jp_lsp.x").debug("asked")
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+    (line,) = path.read_text(encoding="utf-8").splitlines()
+    assert line.endswith("asked")
 
 
 def test_an_unknown_level_is_named(root_logger: logging.Logger) -> None:

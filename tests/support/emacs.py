@@ -38,7 +38,12 @@ class Emacs:
     @property
     def text(self) -> str:
         """What stands on the screen."""
-        return "\n".join(line.rstrip() for line in self._screen.display)
+        return "\n".join(self.lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the screen."""
+        return [line.rstrip() for line in self._screen.display]
 
     def type(self, keys: str) -> None:
         """Press keys; Meta is an escape before the key."""
@@ -69,8 +74,7 @@ class Emacs:
 def configuration() -> str:
     """The Lisp that our page for other editors recommends."""
     page = (ROOT / "editors" / "README.md").read_text("utf-8")
-    (code,) = re.findall(r"```elisp\n(.*?)```", page, re.DOTALL)
-    return code
+    return "\n".join(re.findall(r"```elisp\n(.*?)```", page, re.DOTALL))
 
 
 @contextmanager

@@ -50,6 +50,9 @@ class FakeSettings:
         self.default_id: str | None = None
         self.resolved = 0
 
+    def written_in(self, document: str) -> "FakeSettings":
+        return self
+
     def default_conversation(self, overrides: Sequence[str]) -> str | None:
         return self.default_id
 

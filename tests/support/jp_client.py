@@ -232,6 +232,7 @@ class JpClient:
             self.send({"id": message["id"], "error": {"code": fault.code, "message": fault.message}})
         else:
             self.send({"id": message["id"], "result": result})
+        self._news.set()  # whoever waits for what the answer did
 
 
 async def answer_of(future: asyncio.Future[Json]) -> Json:

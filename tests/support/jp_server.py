@@ -148,3 +148,12 @@ async def initialized_server(
     async with jp_server(user, **(environment or {})) as server:
         await server.client.initialize(user.workspace, **params)
         yield server
+
+
+@asynccontextmanager
+async def opened_workspace(user: UserFolders, **params: Any) -> AsyncGenerator[JpServer]:
+    """The same, once the first opening of the workspace has copied the conversations that are there."""
+    async with initialized_server(user, **params) as server:
+        await server.client.request("jp/conversation/list")
+        await user.wait_for_copies()
+        yield server

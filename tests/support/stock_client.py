@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+import attrs
 from lsprotocol import types
 from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient, client_capabilities
@@ -64,8 +65,8 @@ class StockClient(LanguageClient):
 
         self.protocol.handle_message = note_and_handle  # type: ignore[method-assign]
 
-    async def begin(self, user: UserFolders) -> types.InitializeResult:
-        """Start a server and greet it as this editor does."""
+    async def begin(self, user: UserFolders, encoding: str | None = None) -> types.InitializeResult:
+        """Start a server and greet it as this editor does; `encoding` is the one unit of positions that it knows."""
         command, *arguments = serve_command()
         await self.start_io(command, *arguments, env=user.environment())
         server = self._server
@@ -76,6 +77,9 @@ class StockClient(LanguageClient):
         self.log = ServerLog(server.stderr)
         folder = types.WorkspaceFolder(user.workspace.as_uri(), "workspace")
         capabilities = client_capabilities(self.kind)
+        if encoding is not None:
+            general = capabilities.general or types.GeneralClientCapabilities()
+            capabilities.general = attrs.evolve(general, position_encodings=[encoding])
         return await self.initialize_session(types.InitializeParams(capabilities, workspace_folders=[folder]))
 
     async def end(self) -> None:

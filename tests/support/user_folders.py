@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from jp_lsp.workspace.paths import FIRST_RUN
 from tests.support.wire_process import ROOT
 
 _KEPT = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "TMPDIR", "PYTHONDEVMODE")
@@ -56,6 +57,13 @@ class UserFolders:
         ]
         (self.config / "config.toml").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
+    def write(self, name: str, text: str) -> Path:
+        """Write a file of the workspace."""
+        path = self.workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
     def environment(self, **extra: str) -> dict[str, str]:
         """The environment of a server that belongs to this user."""
         return {
@@ -87,6 +95,12 @@ class UserFolders:
         copy = self.workspace / ".jp" / "conversations" / path.parent.name / "events.json"
         assert copy.read_text(encoding="utf-8") == text
         return json.loads(text)  # type: ignore[no-any-return]
+
+    async def wait_for_copies(self) -> None:
+        """Wait until the first opening of the workspace has copied its conversations."""
+        async with asyncio.timeout(_PATIENCE):
+            while (self.conversations.parent / FIRST_RUN).exists():
+                await asyncio.sleep(0.02)
 
     def story(self, conversation: str) -> list[str]:
         """The stored events as short lines."""

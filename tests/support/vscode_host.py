@@ -41,6 +41,7 @@ _SETTINGS: dict[str, object] = {
     "chat.disableAIFeatures": True,
     "workbench.tips.enabled": False,
     "files.simpleDialog.enable": True,
+    "security.workspace.trust.startupPrompt": "never",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
 }
 
@@ -75,9 +76,18 @@ class VsCodeHost:
 
 @contextmanager
 def code_server(
-    host: VsCodeHost, home: Path, workspace: Path, vsix: Path, settings: Mapping[str, object]
+    host: VsCodeHost,
+    home: Path,
+    workspace: Path,
+    vsix: Path,
+    settings: Mapping[str, object],
+    *,
+    is_trusted: bool = True,
 ) -> Generator[str]:
-    """Serve a workspace with our extension installed; gives the address to open."""
+    """Serve a workspace with our extension installed; gives the address to open.
+
+    A workspace that is not trusted is opened in restricted mode, and nothing asks whether to trust it.
+    """
     environment = os.environ | {
         "HOME": str(home),
         "EXTENSIONS_GALLERY": json.dumps(_NO_GALLERY),
@@ -99,7 +109,7 @@ def code_server(
     subprocess.run(install, env=environment, check=True, capture_output=True, timeout=PATIENCE)
     with (home / "code-server.log").open("wb") as log:
         process = subprocess.Popen(
-            [*command, "--disable-workspace-trust", str(workspace)],
+            [*command, *(["--disable-workspace-trust"] if is_trusted else []), str(workspace)],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -44,6 +44,11 @@ class VsCodeWindow:
         return self.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
 
     @property
+    def preview(self) -> FrameLocator:
+        """The page of a Markdown preview; the chat view must not be visible."""
+        return self.chat
+
+    @property
     def question(self) -> Locator:
         """The input of the chat view."""
         return self.chat.get_by_role("textbox", name="Your question")
@@ -112,6 +117,41 @@ class VsCodeWindow:
         self.page.locator(".explorer-folders-view .monaco-list-row", has_text=name).first.dblclick()
         self.page.locator(".tab.active", has_text=name).wait_for()
 
+    def quick_open(self, path: str) -> None:
+        """Open a file of the workspace by its path, also one that the explorer does not show yet."""
+        self.press("Control+p")
+        entry = self.page.locator(".quick-input-widget input[type=text]")
+        entry.fill(path)
+        name = path.rpartition("/")[2]
+        self.page.locator(".quick-input-list .monaco-list-row", has_text=name).first.wait_for()
+        self.press("Enter")
+        self.page.locator(".tab.active", has_text=name).wait_for()
+
+    def go_to(self, line: int, column: int) -> None:
+        """Put the cursor of the active editor somewhere; both count from 1."""
+        self.command("Go to Line/Column...")
+        self.enter(f":{line}:{column}")
+
+    def paste(self, text: str) -> None:
+        """Put a text into the active editor at once, without what an editor adds while somebody types."""
+        self.editor.click()
+        self.page.keyboard.insert_text(text)
+
+    def until_suggested(self, label: str) -> Locator:
+        """Wait until completion offers something, asking again for it while the list is not there."""
+        row = self.page.locator(".suggest-widget.visible .monaco-list-row", has_text=label).first
+        for _ in range(_TRIES):
+            try:
+                row.wait_for(timeout=_ROW_PATIENCE)
+            except PlaywrightTimeout:
+                self.press("Control+Space")
+                continue
+            return row
+        raise AssertionError(f"completion does not offer {label!r}")
+
+    def choose_suggestion(self, label: str) -> None:
+        self.until_suggested(label).click()
+
     def show_chat(self) -> None:
         self.command("JP: Open Chat")
         expect(self.question).to_be_focused()
@@ -137,6 +177,7 @@ class VsCodeWindow:
     def show_tree(self) -> None:
         """Show the tree of conversations."""
         self.command("JP: Focus on Conversations View")
+        self.press("Home")  # the newest rows are at the top, and rows out of sight are not there
 
     def tree_row(self, text: str) -> Locator:
         """A row of the tree of conversations."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.workspace.first_run import copy_conversations, is_unfinished
 from jp_lsp.workspace.folders import Root
 from jp_lsp.workspace.paths import Roots, open_roots
 from jp_lsp.workspace.store import DiskStore
@@ -14,6 +15,14 @@ from tests.support.streams import Raw, file_text
 
 ID = ConversationId("jp-c17912345678")
 START = Timestamp.parse("2026-10-05 21:09:27.8")
+
+
+def opened(workspace: Path, user_data: Path, now: Timestamp = START) -> Roots:
+    """Open a workspace; when this is the first time, its conversations are copied before this is over."""
+    roots = open_roots(workspace, user_data, now)
+    if is_unfinished(roots):
+        copy_conversations(roots, now)
+    return roots
 
 
 class Clock:
@@ -36,15 +45,15 @@ class Place:
         self.folder = folder / "project"
         self.user_data = folder / "data"
         self.storage = self.folder / ".jp"
-        self.storage.mkdir(parents=True)
+        self.storage.mkdir(parents=True, exist_ok=True)
         self.clock = Clock()
         self.has_silo = has_silo
 
     def open(self) -> Roots:
-        """Open the roots; without a silo there is the workspace alone."""
+        """Open the roots, with all conversations copied; without a silo there is the workspace alone."""
         if not self.has_silo:
             return Roots(Root("workspace", self.storage), None)
-        return open_roots(self.folder, self.user_data, self.clock())
+        return opened(self.folder, self.user_data, self.clock())
 
     def store(self, *, newer_format: bool = False) -> DiskStore:
         """A store of its own, as another process would have it."""

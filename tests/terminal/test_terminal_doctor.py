@@ -206,3 +206,11 @@ def test_init_says_what_it_cannot_do(user: UserFolders, tmp_path: Path) -> None:
     code, out, err = run(user, "init", "nowhere")
     assert (code, out) == (1, "")
     assert err == f"error: {user.workspace / 'nowhere'} is not a folder; create it first.\n"
+
+
+def test_names_from_a_strangers_files_do_not_control_the_terminal(user: UserFolders) -> None:
+    configure(user, '"\\u001b]0;owned\\u0007\\u001b[2Jkey" = 1\n')
+    text = "\n".join(report_lines(look(user)))
+    assert "`key`: unknown key" in text
+    assert "\x1b" not in text
+    assert "\x07" not in text

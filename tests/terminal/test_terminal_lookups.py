@@ -2,13 +2,25 @@
 
 import pytest
 
-from jp_lsp.protocol.configuration import ConfigExplainResult, ConfigGetResult, ConfigListResult
+from jp_lsp.protocol.configuration import (
+    ConfigExplainResult,
+    ConfigGetResult,
+    ConfigListResult,
+    ConfigSetResult,
+)
 from jp_lsp.protocol.conversation import ConversationListResult
 from jp_lsp.protocol.export.examples import EXAMPLES
 from jp_lsp.protocol.model import ModelListResult
 from jp_lsp.protocol.reading import read
 from jp_lsp.terminal.arguments import parse
-from jp_lsp.terminal.looked_up import config_files, config_values, conversations, explanations, models
+from jp_lsp.terminal.looked_up import (
+    config_files,
+    config_outcomes,
+    config_values,
+    conversations,
+    explanations,
+    models,
+)
 from jp_lsp.terminal.lookup_arguments import lookup_of
 
 
@@ -101,6 +113,24 @@ def test_values_and_files() -> None:
     ]
 
 
+def test_a_change_is_told_with_what_holds_now() -> None:
+    result = read(ConfigSetResult, EXAMPLES["jp/config/set"][0].result, "set")
+    assert config_outcomes(result) == [
+        "Changed .jp/config.toml",
+        'assistant.name = "Bo"  JP_CFG_ASSISTANT_NAME',
+        '  the file says "Ada", but JP_CFG_ASSISTANT_NAME has more weight',
+        'assistant.tool_choice = "auto"  the program\'s defaults',
+    ]
+    more = result.model_copy(
+        update={"written": "document", "settings": (), "expression": "dev", "questions": ("x: runs y",)}
+    )
+    assert config_outcomes(more) == [
+        "Changed, and not saved yet: .jp/config.toml",
+        "This holds for queries with `--cfg dev`.",
+        "The next query will ask whether you trust x: runs y",
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "method", "params"),
     [
@@ -119,6 +149,20 @@ def test_values_and_files() -> None:
         ),
         ("config get", "jp/config/get", {"config": []}),
         ("config list", "jp/config/list", {}),
+        (
+            "config set assistant.name=Ada --cfg editor.envs+=A --unset user.name --in user_global",
+            "jp/config/set",
+            {
+                "target": "user_global",
+                "config": ["assistant.name=Ada", "editor.envs+=A"],
+                "unset": ["user.name"],
+            },
+        ),
+        (
+            "config set --unset user.name",
+            "jp/config/set",
+            {"target": "workspace", "config": [], "unset": ["user.name"]},
+        ),
     ],
 )
 def test_the_command_line_and_the_request(line: str, method: str, params: dict[str, object]) -> None:

@@ -46,3 +46,11 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
     require('jp.chat.buffer').read(event.buf, event.match)
   end,
 })
+
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
+  group = vim.api.nvim_create_augroup('jp.open', {}),
+  pattern = { '*.jp.md', '*/.jp/*.toml', '*/.jp/*.yaml', '*/.jp/*.yml', '*/.jp/*.json', '*/.jp/*.json5' },
+  callback = function(event)
+    require('jp.documents').open(event.buf)
+  end,
+})

@@ -11,6 +11,8 @@ import type {
   ClientCapabilities,
   ClientNotifications,
   ClientRequests,
+  ConversationCompactParams,
+  ConversationCompactResult,
   PromptKind,
   PromptParams,
   PromptResult,
@@ -81,6 +83,29 @@ export class JpClient {
     params: ClientRequests[M]["params"],
   ): Promise<ClientRequests[M]["result"]> {
     return this.connection.sendRequest(method, params);
+  }
+
+  /** Shortens what models are shown of a conversation; `onMessage` gets what is being done, under `token`. */
+  async compact(
+    params: ConversationCompactParams,
+    token: string,
+    onMessage: (message: string) => void,
+  ): Promise<ConversationCompactResult> {
+    const listening = this.connection.onProgress(token, ({ message }: { readonly message?: string }) => {
+      if (message !== undefined) {
+        onMessage(message);
+      }
+    });
+    try {
+      return await this.call("jp/conversation/compact", { ...params, workDoneToken: token });
+    } finally {
+      listening.dispose();
+    }
+  }
+
+  /** Cancels what reports its progress under a token. */
+  cancelWork(token: string): Promise<void> {
+    return this.connection.sendNotification("window/workDoneProgress/cancel", { token });
   }
 
   notify<M extends keyof ClientNotifications>(

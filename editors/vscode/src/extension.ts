@@ -4,9 +4,13 @@ import type { ExtensionContext } from "vscode";
 import { attachCommands } from "./commands/attach";
 import { chatCommands } from "./commands/chat";
 import { conversationCommands } from "./commands/conversations";
+import { keepingCommands } from "./commands/keeping";
 import { receive } from "./commands/page";
 import { pickCommands } from "./commands/picks";
+import { queryDocumentCommands } from "./commands/queryDocuments";
+import { searchCommands } from "./commands/search";
 import { serverCommands } from "./commands/server";
+import { settingCommands } from "./commands/settings";
 import { textCommands } from "./commands/texts";
 import { JpWindow } from "./ui/window";
 
@@ -26,6 +30,10 @@ export function activate(context: ExtensionContext): void {
     ...attachCommands(window),
     ...pickCommands(window),
     ...conversationCommands(window),
+    ...keepingCommands(window),
+    ...searchCommands(window),
+    ...settingCommands(window),
+    ...queryDocumentCommands(window),
     ...serverCommands(window),
     ...textCommands(window),
   );

@@ -147,6 +147,14 @@ export interface CompactionRange {
   readonly summarized: boolean;
 }
 
+/** A key and its value. */
+export interface ConfigAssignment {
+  /** With dots, such as `assistant.model.id`; a name with dots in it is quoted. */
+  readonly key: string;
+  /** In the form that a configuration file has; takes the key away when left out. */
+  readonly value?: unknown;
+}
+
 /** What one layer, or one file of it, says about a setting. */
 export interface ConfigContribution {
   readonly place: ConfigPlace;
@@ -222,6 +230,19 @@ export interface ConfigListResult {
   readonly files: readonly NamedConfiguration[];
 }
 
+/** A key after the change. */
+export interface ConfigOutcome {
+  readonly key: string;
+  /** The effective one, with all layers. */
+  readonly value?: unknown;
+  /** Whose word it is. */
+  readonly place: ConfigPlace;
+  /** What has become of the file's word; `shadowed` means that `place` has more weight. */
+  readonly state: "wins" | "adds" | "shadowed" | "not set" | "unread";
+  /** What the file says. */
+  readonly own?: unknown;
+}
+
 /** Where a setting was made. */
 export interface ConfigPlace {
   /** Such as `workspace` or `environment`; `defaults` is the program itself. */
@@ -239,6 +260,54 @@ export interface ConfigProblem {
   readonly text: string;
   readonly key?: string;
   readonly place?: ConfigPlace;
+}
+
+/** What to change, and in which file. All of it is right, or nothing is written. */
+export interface ConfigSetParams {
+  /**
+   * The file of a layer (`user_global`, `workspace`, `cwd`, `user_workspace`), a path or URI, or a name as
+   * for
+   * `--cfg`. Only files that configuration is read from can be changed; one that is missing is made. The id
+   * of a
+   * conversation stands for what that keeps itself: the change is appended to it, with aliases looked up and
+   * files that
+   * `config` names applied, and holds from its next turn on. Nothing can be taken away from a conversation.
+   * Default: `"workspace"`.
+   */
+  readonly target?: string;
+  readonly set?: readonly ConfigAssignment[];
+  /**
+   * `--cfg` expressions, such as `assistant.name=Ada` or `editor.envs+=VISUAL`; `+=` adds to what the file
+   * has.
+   */
+  readonly config?: readonly string[];
+  /** Keys to take away. */
+  readonly unset?: readonly string[];
+  /**
+   * Whose effective values the answer tells; else a new one's, or those of the conversation that is changed.
+   */
+  readonly conversation?: ConversationId;
+}
+
+/** What was changed, and what holds now. */
+export interface ConfigSetResult {
+  /** The file, for people. */
+  readonly name: string;
+  /** Of the file, or the `jp://` address of the conversation. */
+  readonly uri: string;
+  /**
+   * `document` is the editor's, which the user has to save; `nothing` means that the file said so already.
+   */
+  readonly written: "file" | "document" | "nothing";
+  readonly settings: readonly ConfigOutcome[];
+  /** What a query must have in `config` for the file to count. */
+  readonly expression?: string;
+  /** Why nothing reads the file. */
+  readonly unread?: string;
+  /** What the user will be asked to trust because of it, at the next query. */
+  readonly questions: readonly string[];
+  /** What is wrong or doubtful in the file. */
+  readonly problems: readonly ConfigProblem[];
 }
 
 /** A piece of a query. */
@@ -287,36 +356,35 @@ export interface ConversationChangedNotification {
 /**
  * Which turns models are shown in a shorter form from now on, and how; what was said is not changed.
  *
+ * Without `summary`, `summarize`, `reasoning` and `toolCalls` the rules of the settings say how
+ * (`conversation.compaction.rules`), and which turns where no restriction is given here.
+ *
  * Turns are counted from 1, or from the end if negative; every restriction counts.
  */
 export interface ConversationCompactParams {
   readonly conversation: ConversationId;
-  readonly fromTurn?: number;
-  readonly toTurn?: number;
-  /** Begin behind the last turn that a compaction covers. Default: `false`. */
+  readonly fromTurn?: number | string;
+  readonly toTurn?: number | string;
+  /** Default: `false`. */
   readonly sinceLast?: boolean;
-  /** Default: `0`. */
-  readonly keepFirst?: number;
-  /** Default: `0`. */
-  readonly keepLast?: number;
-  /** A text that takes the place of the turns, and of every summary that they touch. */
+  readonly keepFirst?: number | string;
+  readonly keepLast?: number | string;
   readonly summary?: string;
-  /** Leave reasoning out. Default: `false`. */
+  readonly summarize?: SummaryByModel;
+  /** Default: `false`. */
   readonly reasoning?: boolean;
-  /** Leave out what tools were given and said, one of both, or the calls as a whole. */
   readonly toolCalls?: "strip" | "strip_requests" | "strip_responses" | "omit";
-  /** Remove all compactions instead, or the one with this number in `compactions`, counted from 1. */
   readonly reset?: "all" | number;
-  /** Only say what would be. Default: `false`. */
+  /** Default: `false`. */
   readonly dryRun?: boolean;
+  readonly workDoneToken?: ProgressToken;
 }
 
 /** The compactions of the conversation, in the order in which they were made. */
 export interface ConversationCompactResult {
   readonly conversation: ConversationId;
   readonly compactions: readonly CompactionRange[];
-  /** The new one; absent when no turns were left to compact. */
-  readonly added?: CompactionRange;
+  readonly added: readonly CompactionRange[];
 }
 
 /** What to change: either `text` or `remove`. */
@@ -396,6 +464,8 @@ export interface ConversationExportParams {
   readonly format?: "markdown" | "json";
   /** All turns when left out. */
   readonly turns?: TurnRange;
+  /** Write down what compactions leave for models; turns keep their numbers. Default: `false`. */
+  readonly compacted?: boolean;
 }
 
 /** The text, and a name for a file of it. */
@@ -412,10 +482,19 @@ export interface ConversationForkParams {
   readonly firstTurns?: number;
   /** Keep so many of the last turns; with 0, and none of the first, the copy has the settings only. */
   readonly lastTurns?: number;
+  /** Keep what was said from this time on, in RFC 3339, or within a time such as `2h 30m`. */
+  readonly since?: string;
+  /** Keep what was said before this time; turns are counted in what is kept. */
+  readonly until?: string;
   /** The source's title when left out. */
   readonly title?: string;
   /** Added to those of the source. */
   readonly labels?: readonly NewLabel[];
+  /**
+   * Make the copy shorter for models, by the rules of its settings (`conversation.compaction.rules`).
+   * Default: `false`.
+   */
+  readonly compact?: boolean;
   /** Let queries that name no conversation go to the copy. Default: `false`. */
   readonly use?: boolean;
 }
@@ -615,6 +694,39 @@ export interface ConversationRemoveResult {
   readonly conversation: string;
   /** The URIs of its folders in the trash; moved back to `conversations`, it is there again. */
   readonly trash: readonly string[];
+}
+
+/**
+ * Which turn to ask again: `jp/query` with `replay`, for a conversation that is at hand.
+ *
+ * The turn and those behind it go once the new one is stored; an abort brings them back.
+ */
+export interface ConversationReplayParams {
+  readonly conversation: ConversationId;
+  readonly turn?: number;
+  readonly text?: string;
+  readonly config?: readonly string[];
+  readonly workDoneToken?: ProgressToken;
+  readonly partialResultToken?: ProgressToken;
+}
+
+/** How the new turn ended. */
+export interface ConversationReplayResult {
+  readonly conversation?: string;
+  readonly outcome: Outcome;
+  readonly turns: readonly TurnSummary[];
+  readonly text: string;
+  readonly data?: unknown;
+  readonly dataValid?: boolean;
+  readonly dataErrors?: readonly string[];
+  readonly usage?: Usage;
+  readonly draft?: string;
+  readonly error?: Failure;
+  readonly notices: readonly Notice[];
+  readonly persisted: boolean;
+  readonly recoveryUri?: string;
+  readonly explanation?: QueryExplanation;
+  readonly lastSeq: number;
 }
 
 /** Which conversation to take back from the trash. */
@@ -874,6 +986,7 @@ export type ErrorCode =
   | "mcp_failed"
   | "attachment_failed"
   | "persist_failed"
+  | "compaction_failed"
   | "no_workspace"
   | "invalid_params"
   | "cancelled"
@@ -1301,6 +1414,11 @@ export interface PromptResult {
   readonly text?: string;
 }
 
+/** A Markdown file, saved or not, that a query is written in. */
+export interface QueryDocument {
+  readonly uri: string;
+}
+
 /** What a query would send. Nothing was sent and nothing was stored. */
 export interface QueryExplanation {
   readonly schemaVersion: 1;
@@ -1317,6 +1435,14 @@ export interface QueryExplanation {
 
 /** What to ask, where, and how. */
 export interface QueryParams {
+  /**
+   * Ask what is written in this document: its front matter and text give what is left out here.
+   *
+   * Its name ends in `.jp.md`, or it is open with the language id `jp-query`. What is given here too counts
+   * instead;
+   * of `config`, `tools` and `attachments` it comes behind.
+   */
+  readonly document?: QueryDocument;
   /** The query. Without any text the user is asked for one in the editor, if that can be. */
   readonly text?: string;
   /** More of the query: texts, each a paragraph of its own after `text`, and things to attach. */
@@ -1368,6 +1494,13 @@ export interface QueryParams {
   readonly template?: boolean;
   /** The title of the conversation; an empty one asks for no title to be made. */
   readonly title?: string;
+  /**
+   * Make what models are shown of the conversation shorter first, by the rules of the settings.
+   *
+   * If a summary cannot be made, or is no shorter than what it would replace, the query does not begin.
+   * Default: `false`.
+   */
+  readonly compact?: boolean;
   /** False works on a copy that is thrown away. Default: `true`. */
   readonly persist?: boolean;
   /** False asks the user nothing; what would need an answer is decided by the settings. Default: `true`. */
@@ -1475,6 +1608,11 @@ export interface RenderParams {
    */
   readonly config?: "per_turn" | "fixed";
   readonly overlay?: RenderOverlay;
+  /**
+   * Show what compactions leave for models; a summary of turns 2 to 5 is shown for each of them. Default:
+   * `false`.
+   */
+  readonly compacted?: boolean;
   /** Show only what the user said. Default: `false`. */
   readonly userOnly?: boolean;
   /**
@@ -1668,6 +1806,13 @@ export interface StructuredChunk {
   readonly md: string;
   readonly type: "structured";
   readonly part: "open" | "more" | "close";
+}
+
+/** How a model is to sum turns up; what is left out is the settings' to say. */
+export interface SummaryByModel {
+  readonly model?: string;
+  readonly instructions?: string;
+  readonly context?: string;
 }
 
 /** Text outside of a code fence. */
@@ -1967,6 +2112,8 @@ export interface ClientRequests {
   "jp/conversation/export": { params: ConversationExportParams; result: ConversationExportResult };
   /** Changes what the user said in a turn, or removes the turn. */
   "jp/conversation/edit": { params: ConversationEditParams; result: ConversationEditResult };
+  /** Asks a turn of a conversation again. */
+  "jp/conversation/replay": { params: ConversationReplayParams; result: ConversationReplayResult; partialResult: Chunk };
   /** Shortens what models are shown of a conversation, or undoes that. */
   "jp/conversation/compact": { params: ConversationCompactParams; result: ConversationCompactResult };
   /** Lists the removed conversations that can be taken back. */
@@ -1979,6 +2126,8 @@ export interface ClientRequests {
   "jp/config/get": { params: ConfigGetParams; result: ConfigGetResult };
   /** Says of settings where their values come from, and what is overridden. */
   "jp/config/explain": { params: ConfigExplainParams; result: ConfigExplainResult };
+  /** Sets or unsets settings in a file, and leaves everything else in it as it is. */
+  "jp/config/set": { params: ConfigSetParams; result: ConfigSetResult };
   /** Lists the files that can be applied by name, such as personas and skills. */
   "jp/config/list": { params: ConfigListParams; result: ConfigListResult };
 }
@@ -2030,12 +2179,14 @@ export const COMMANDS = {
   "jp.conversation.move": "jp/conversation/move",
   "jp.conversation.export": "jp/conversation/export",
   "jp.conversation.edit": "jp/conversation/edit",
+  "jp.conversation.replay": "jp/conversation/replay",
   "jp.conversation.compact": "jp/conversation/compact",
   "jp.conversation.trash": "jp/conversation/trash",
   "jp.conversation.restore": "jp/conversation/restore",
   "jp.model.list": "jp/model/list",
   "jp.config.get": "jp/config/get",
   "jp.config.explain": "jp/config/explain",
+  "jp.config.set": "jp/config/set",
   "jp.config.list": "jp/config/list",
 } as const;
 
@@ -2061,8 +2212,10 @@ export const ERROR_NUMBERS: Readonly<Record<ErrorCode, number>> = {
   mcp_failed: -32803,
   /** An attachment could not be read. */
   attachment_failed: -32803,
-  /** The query could not be stored, so it was not sent. */
+  /** The query could not be stored, so it was not sent; or a file could not be changed. */
   persist_failed: -32803,
+  /** No summary could be made, or it was no shorter than what it would replace; nothing was changed. */
+  compaction_failed: -32803,
   /** No workspace was found for the open folders. */
   no_workspace: -32803,
   /** The params do not have the promised shape; the message names the field. */

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from jp_lsp.protocol.export.examples import EXAMPLES, Example
+from jp_lsp.protocol.export.example import Example
+from jp_lsp.protocol.export.examples import EXAMPLES
 
 _ARROWS = {"client": "client → server", "server": "server → client"}
 

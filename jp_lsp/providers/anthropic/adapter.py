@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 
 from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails
 from jp_lsp.providers.anthropic.encode import encode
@@ -12,14 +11,13 @@ from jp_lsp.providers.anthropic.models import get_model, list_models
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.exchange import run
 from jp_lsp.providers.failure import VendorErrors
-from jp_lsp.providers.model_list import asking
+from jp_lsp.providers.model_list import LIST_LIFETIME, asking
 from jp_lsp.providers.once import OnceLog
 from jp_lsp.turn.stream_event import StreamEvent
 
 _log = logging.getLogger(__name__)
 
 _API_VERSION = "2023-06-01"
-_MODEL_LIFETIME = 24 * 3600.0
 _BUSY_TYPES = frozenset({"rate_limit_error", "overloaded_error", "api_error", "timeout_error"})
 
 ERRORS = VendorErrors(
@@ -56,15 +54,13 @@ class AnthropicProvider:
     async def model_details(self, name: str) -> ModelDetails:
         """Look one model up; the answer is remembered for a day, so that queries do not wait for it."""
         asked_at, details = self._known.get(name, (0.0, None))
-        if details is None or not 0 <= self._http.now() - asked_at < _MODEL_LIFETIME:
+        if details is None or not 0 <= self._http.now() - asked_at < LIST_LIFETIME:
             with asking(ERRORS, self._http):
                 details = await get_model(self._http, name)
             self._known[name] = (self._http.now(), details)
         return details
 
-    async def stream(
-        self, request: CycleRequest, observer: CycleObserver
-    ) -> AsyncGenerator[StreamEvent, None]:
+    def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncGenerator[StreamEvent, None]:
         """Send the request, and further ones if the answer takes them, and give the events."""
         encoded = encode(request, self._beta_headers)
         self._warnings.warn(encoded.warnings)
@@ -75,9 +71,7 @@ class AnthropicProvider:
             chains=self._chains,
             now=self._http.now,
         )
-        async with aclosing(run(exchange, self._http, "/v1/messages", observer)) as events:
-            async for event in events:
-                yield event
+        return run(exchange, self._http, "/v1/messages", observer)
 
     async def aclose(self) -> None:
         """Close the connections."""

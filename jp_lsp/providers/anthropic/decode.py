@@ -59,7 +59,8 @@ class MessagesDecoder(ResponseDecoder):
             case "content_block_start":
                 self._on_block(payload, events)
             case "content_block_stop":
-                if (index := self._index(payload)) is not None:
+                # Also for a block that was passed over: it completes nothing.
+                if (index := _index(payload)) is not None:
                     events.append(Flush(index))
             case "ping":
                 events.append(KeepAlive())
@@ -71,25 +72,13 @@ class MessagesDecoder(ResponseDecoder):
             case "message_stop":
                 self.is_finished = True
                 events.append(Finished(self._finish or Completed()))
-            case "error":
-                events += self.broken(classify_in_band(payload.get("error") or payload, vendor=self._errors))
-            case kind if not kind and "error" in payload:
-                events += self.broken(classify_in_band(payload["error"], vendor=self._errors))
+            case kind if _is_error(name, kind, payload):
+                events += self.broken(classify_in_band(payload, vendor=self._errors))
             case kind:
                 _log.debug("anthropic sent an event that we do not know: %r", kind[:100])
 
-    def _index(self, payload: JsonObject) -> int | None:
-        """Give the index of a block that we know how to read."""
-        index = as_count(payload.get("index"))
-        return (
-            index
-            if index is None or (index <= _LARGEST_INDEX and index not in self._strange_blocks)
-            else None
-        )
-
     def _on_block(self, payload: JsonObject, events: list[StreamEvent]) -> None:
-        index = as_count(payload.get("index"))
-        if index is None or index > _LARGEST_INDEX:
+        if (index := _index(payload)) is None:
             return
         self._strange_blocks.discard(index)
         block = as_object(payload.get("content_block"))
@@ -111,8 +100,8 @@ class MessagesDecoder(ResponseDecoder):
                 _log.debug("anthropic sent a block that we do not know: %r", kind[:100])
 
     def _on_delta(self, payload: JsonObject, events: list[StreamEvent]) -> None:
-        index = self._index(payload)
-        if index is None:
+        index = _index(payload)
+        if index is None or index in self._strange_blocks:
             return
         delta = as_object(payload.get("delta"))
         match as_text(delta.get("type")):
@@ -162,3 +151,14 @@ class MessagesDecoder(ResponseDecoder):
             output_tokens=known.output_tokens if output is None else output,
             cached_tokens=known.cached_tokens if cached is None else cached,
         )
+
+
+def _index(payload: JsonObject) -> int | None:
+    """Give the index of a block; nothing for one that makes no sense."""
+    index = as_count(payload.get("index"))
+    return index if index is not None and index <= _LARGEST_INDEX else None
+
+
+def _is_error(name: str, kind: str, payload: JsonObject) -> bool:
+    """Whether an event is an error: in the vendor's wrapping, in a gateway's, or as the bare object."""
+    return "error" in {name, kind} or kind.endswith("_error") or (not kind and "error" in payload)

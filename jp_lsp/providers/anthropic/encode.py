@@ -66,8 +66,11 @@ def encode(request: CycleRequest, beta_headers: Sequence[str] = ()) -> EncodedRe
         "stream": True,
         **sampling,
     }
-    if parameters.stop_words:
-        body["stop_sequences"] = list(parameters.stop_words)
+    stop_words = [word for word in parameters.stop_words if word.strip()]
+    if stop_words:
+        body["stop_sequences"] = [*stop_words]
+    if len(stop_words) < len(parameters.stop_words):
+        warnings.append("anthropic takes no stop words of blanks only: they were left out")
     if thinking.field is not None:
         body["thinking"] = thinking.field
     if output_config := _output_config(request, thinking.effort):

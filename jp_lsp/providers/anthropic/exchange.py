@@ -40,6 +40,9 @@ from jp_lsp.turn.stream_event import (
     Usage,
 )
 
+_MOST_HELD = 100
+"""Events that may wait with a flush; pings say nothing, so those beyond are dropped."""
+
 
 @dataclass(slots=True)
 class _Response:
@@ -137,7 +140,8 @@ class MessagesExchange:
     def _emit(self, event: StreamEvent, result: list[StreamEvent]) -> None:
         """Pass an event on; the flush of a text waits, since the next event may say that the text goes on."""
         if self._held and isinstance(event, KeepAlive):
-            self._held.append(event)
+            if len(self._held) < _MOST_HELD:
+                self._held.append(event)
             return
         self._let_go(result)
         is_end_of_text = isinstance(event, Flush) and event.index == self._last_text_index

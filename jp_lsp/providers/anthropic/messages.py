@@ -26,6 +26,8 @@ REDACTED_KEY = "anthropic_redacted_thinking"
 BREAKPOINT_KEY = "cache_breakpoint"
 _MARKABLE_TYPES = frozenset({"text", "tool_use", "tool_result"})
 """Blocks that may carry a cache mark; the API refuses one on thinking."""
+_LONGEST_TITLE = 500
+"""Characters; the API refuses a request over a longer one, and the address of a command can be that long."""
 
 Block = dict[str, JsonValue]
 
@@ -137,11 +139,11 @@ def _add_documents(built: BuiltMessages, attachments: Sequence[Attachment]) -> N
             built.documents.append(block)
     if not built.documents:
         return
-    first = next((message for message in built.messages if message.role == "user"), None)
-    if first is None:
-        first = Message("user", [])
-        built.messages.insert(0, first)
-    first.blocks[:0] = built.documents
+    # A request without words has no block. The next message of the user may hold results, which must stand
+    # right behind their calls, so the attachments then get a message of their own.
+    if not built.messages or built.messages[0].role != "user":
+        built.messages.insert(0, Message("user", []))
+    built.messages[0].blocks[:0] = built.documents
 
 
 def _document(attachment: Attachment, left_out: list[str]) -> Block | None:
@@ -159,10 +161,14 @@ def _document(attachment: Attachment, left_out: list[str]) -> Block | None:
     else:
         left_out.append(skipped(attachment, PROVIDER))
         return None
-    block: Block = {"type": "document", "source": source, "title": attachment.source}
+    block: Block = {"type": "document", "source": source, "title": _title(attachment.source)}
     if attachment.description:
         block["context"] = attachment.description
     return block
+
+
+def _title(source: str) -> str:
+    return source if len(source) <= _LONGEST_TITLE else source[: _LONGEST_TITLE - 1] + "…"
 
 
 def _continue_last_message(built: BuiltMessages, *, prefills: bool) -> None:

@@ -46,7 +46,8 @@ class ResponseRecord:
         match event:
             case TextPart(index=index, kind=kind, text=text, metadata=metadata):
                 block = self._block(index, kind)
-                block.pieces.append(text)
+                if text:
+                    block.pieces.append(text)
                 if metadata:
                     block.signature = as_text(metadata.get(SIGNATURE_KEY)) or block.signature
                     block.redacted = as_text(metadata.get(REDACTED_KEY)) or block.redacted

@@ -5,8 +5,9 @@ answer is checked against the original schema anyway.
 """
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.providers.portable import with_hints
 from jp_lsp.providers.schema import types_of
-from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text, compact_json
+from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text
 
 _KEPT = ("type", "title", "description", "enum", "const", "default")
 _NESTED_LISTS = {"anyOf": "anyOf", "oneOf": "anyOf", "allOf": "allOf"}
@@ -41,7 +42,8 @@ def transform(schema: JsonObject) -> dict[str, JsonValue]:
         elif name in _DEFINITIONS or (name == "properties" and is_object):
             result[name] = {key: transform(as_object(child)) for key, child in as_object(value).items()}
         elif name in _NESTED_LISTS:
-            result[_NESTED_LISTS[name]] = [transform(as_object(child)) for child in as_list(value)]
+            branches = [transform(as_object(child)) for child in as_list(value)]
+            result[_NESTED_LISTS[name]] = [*as_list(result.get(_NESTED_LISTS[name])), *branches]
         elif name == "required" and is_object:
             result[name] = value
         elif name == "items" and isinstance(value, dict):
@@ -54,12 +56,4 @@ def transform(schema: JsonObject) -> dict[str, JsonValue]:
             hints[name] = value
     if is_object:
         result["additionalProperties"] = False
-    if hints:
-        listed = ", ".join(f"{name}: {_written(value)}" for name, value in hints.items())
-        described = as_text(result.get("description"))
-        result["description"] = f"{described}\n\n{{{listed}}}" if described else f"{{{listed}}}"
-    return result
-
-
-def _written(value: JsonValue) -> str:
-    return value if isinstance(value, str) else compact_json(value)
+    return with_hints(result, hints)

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 
 from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails, ModelId
 from jp_lsp.providers.chat.dialect import Dialect
@@ -48,18 +47,14 @@ class ChatProvider:
             await self.models()
         return self._listed.get(wanted, ModelDetails(wanted))
 
-    async def stream(
-        self, request: CycleRequest, observer: CycleObserver
-    ) -> AsyncGenerator[StreamEvent, None]:
+    def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncGenerator[StreamEvent, None]:
         """Send one request and give its events."""
         encoded = encode(request, self._dialect)
         self._warnings.warn(encoded.warnings)
         exchange = make_exchange(
             encoded, self._dialect, structured=request.thread.schema is not None, now=self._http.now
         )
-        async with aclosing(run(exchange, self._http, self._dialect.chat_path, observer)) as events:
-            async for event in events:
-                yield event
+        return run(exchange, self._http, self._dialect.chat_path, observer)
 
     async def aclose(self) -> None:
         """Close the connections."""

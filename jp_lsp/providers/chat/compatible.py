@@ -6,9 +6,10 @@ The dialect asks for as little as possible: tools without strict mode, no fields
 from collections.abc import Sequence
 
 from jp_lsp.conversation.json_value import JsonObject
-from jp_lsp.ports.provider import CycleRequest, EffortLevel, ModelDetails, ModelId
+from jp_lsp.ports.provider import CycleRequest, ModelDetails, ModelId
 from jp_lsp.providers.chat.adapter import ChatProvider
 from jp_lsp.providers.chat.dialect import Dialect, ReasoningFields
+from jp_lsp.providers.chat.effort_words import COMMON_WORDS
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.failure import VendorErrors
 from jp_lsp.providers.http import VendorHttp
@@ -18,24 +19,13 @@ from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text
 
 PROVIDER = "compatible"
 
-_COMMON_LEVELS: dict[EffortLevel, str] = {
-    "none": "low",
-    "xlow": "low",
-    "low": "low",
-    "medium": "medium",
-    "high": "high",
-    "xhigh": "high",
-    "max": "high",
-}
-"""The three words that every server with `reasoning_effort` knows."""
-
 
 def reasoning_fields(request: CycleRequest, effort: EffortValue | None) -> ReasoningFields:
     """Send `reasoning_effort` when the user asked for an effort; otherwise leave it to the server."""
     if effort is None:
         return ReasoningFields({}, is_thinking=False)
     level = to_level(effort, request.parameters.max_tokens or request.model.max_output_tokens) or "medium"
-    word = _COMMON_LEVELS.get(level)
+    word = COMMON_WORDS.get(level)
     return ReasoningFields({"reasoning_effort": word} if word else {}, is_thinking=True)
 
 

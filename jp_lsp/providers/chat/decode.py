@@ -12,11 +12,12 @@ from typing import Literal
 
 from jp_lsp.conversation.event import NO_METADATA
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.providers.chat.routing import Call, CallDelta, CallRouter
+from jp_lsp.providers.chat.content_parts import read_content
+from jp_lsp.providers.chat.routing import CallDelta, CallRouter
 from jp_lsp.providers.chat.scanner import Scanned, TagScanner
 from jp_lsp.providers.failure import VendorErrors, classify_in_band
 from jp_lsp.providers.sse_decoder import ResponseDecoder
-from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text, member, parse_json
+from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text, member, parse_json, pick
 from jp_lsp.turn.failure import StreamFailure
 from jp_lsp.turn.stream_event import (
     Completed,
@@ -36,6 +37,8 @@ _log = logging.getLogger(__name__)
 
 _COMPLETE_WORDS = frozenset({"stop", "tool_calls", "function_call"})
 _BROKEN_WORDS = frozenset({"error", "insufficient_system_resource"})
+_ERROR_MEMBERS = ("error", "message", "type", "code", "status", "status_code")
+"""What of a chunk tells of an error: some servers write its status beside it, or do not wrap it at all."""
 _LONGEST_SENTINEL = 20
 """Characters of `[DONE]` with some blanks around it; longer data is not looked at twice."""
 
@@ -94,9 +97,8 @@ class ChatDecoder(ResponseDecoder):
         chunk = as_object(payload)
         if "usage" in chunk or "timings" in chunk:
             self._note_usage(chunk)
-        error = chunk.get("error")
-        if error or name == "error":
-            events += self._fail(error or payload)
+        if name == "error" or _is_error(chunk):
+            events += self._fail(pick(chunk, _ERROR_MEMBERS) or payload)
             return
         for item in as_list(chunk.get("choices")):
             choice = as_object(item)
@@ -108,12 +110,17 @@ class ChatDecoder(ResponseDecoder):
         if error := choice.get("error"):
             events += self._fail(error)
             return
-        if delta := as_object(choice.get("delta")):
-            self._on_delta(delta, events)
-        if word := choice.get("finish_reason"):
+        delta = as_object(choice.get("delta"))
+        word = choice.get("finish_reason")
+        self._on_texts(delta, events)
+        if word and self._flushes_late:
+            self._flush_texts(events)  # the last chunk may bring calls as well
+        for entry in as_list(delta.get("tool_calls")):
+            self._on_call(CallDelta.from_entry(as_object(entry)), events)
+        if word:
             self._on_finish_word(word, events)
 
-    def _on_delta(self, delta: JsonObject, events: list[StreamEvent]) -> None:
+    def _on_texts(self, delta: JsonObject, events: list[StreamEvent]) -> None:
         thoughts = delta.get("reasoning_content")
         other_thoughts = delta.get("reasoning")
         reasoning = as_text(thoughts) or as_text(other_thoughts)
@@ -121,15 +128,18 @@ class ChatDecoder(ResponseDecoder):
         if reasoning or details is not None:
             self._release(events)
             self._add_reasoning(reasoning, events, details or NO_METADATA)
-        if content := as_text(delta.get("content")):
-            if self._scanner is None or thoughts is not None or other_thoughts is not None:
+        content = delta.get("content")
+        is_told_apart = thoughts is not None or other_thoughts is not None or isinstance(content, list)
+        for kind, text in read_content(content):
+            if kind == "reasoning":
+                self._release(events)
+                self._add_reasoning(text, events)
+            elif self._scanner is None or is_told_apart:
                 self._release(events)
                 self._flush_before(self._reasoning_index, events)
-                self._add_content(content, events)
+                self._add_content(text, events)
             else:
-                self._add_scanned(self._scanner.feed(content), events)
-        for entry in as_list(delta.get("tool_calls")):
-            self._on_call(CallDelta.from_entry(as_object(entry)), events)
+                self._add_scanned(self._scanner.feed(text), events)
 
     def _add_scanned(self, scanned: Scanned, events: list[StreamEvent]) -> None:
         if scanned.reasoning:
@@ -173,9 +183,11 @@ class ChatDecoder(ResponseDecoder):
         if call is None and self._router.is_full:
             self._warn(f"{self._errors.provider} sent more tool calls than anybody could want")
             return
+        if call is None:
+            self._release(events)
         self._flush_before(self._reasoning_index, events)
         if call is None:
-            call = self._open_call(delta, events)
+            call = self._router.open(delta, last_text=self._content_index, next_free=self._next_free_index())
         elif call.repeats(delta):
             return
         if self._router.learn(call, delta):
@@ -183,12 +195,6 @@ class ChatDecoder(ResponseDecoder):
         if delta.arguments is not None:
             call.add(delta.arguments)
             events.append(ToolCallArguments(self._used(call.index), delta.arguments))
-
-    def _open_call(self, delta: CallDelta, events: list[StreamEvent]) -> Call:
-        if not self._reuses_indices and not self._flushes_late:
-            self._release(events)
-            self._flush_content(events)
-        return self._router.open(delta, last_text=self._content_index, next_free=self._next_free_index())
 
     def _on_finish_word(self, word: JsonValue, events: list[StreamEvent]) -> None:
         text = as_text(word)
@@ -262,3 +268,8 @@ class ChatDecoder(ResponseDecoder):
                 output_tokens=as_count(timings.get("predicted_n")),
                 cached_tokens=cached,
             )
+
+
+def _is_error(chunk: JsonObject) -> bool:
+    """Whether a chunk says what went wrong, be it within `error` or, as some servers write it, without."""
+    return bool(chunk.get("error") or ("choices" not in chunk and as_text(chunk.get("message"))))

@@ -17,10 +17,14 @@ from jp_lsp.providers.reasoning import EffortValue
 
 @dataclass(frozen=True, slots=True)
 class ReasoningFields:
-    """What a request says about thinking, and whether the model will think at all."""
+    """What a request says about thinking, and whether the model will think at all.
+
+    `takes_effort`: how much can be said as well; where it cannot, the user is told that the wish counts for nothing.
+    """
 
     fields: JsonObject
     is_thinking: bool
+    takes_effort: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +50,14 @@ class Dialect:
     What is asked:
         `reasoning_fields` gets the request and the resolved effort. `write_messages` writes the thread where the
         family's usual way will not do; it is told whether the model writes on from an assistant message.
-        `reasoning_member` is how an assistant message carries earlier thinking, and with `keeps_reasoning_slot`
-        one with calls has it even when there was none. `describes_all`: a tool without a description has an
-        empty one. `named_choice`: how one tool is demanded; with `asks_while_thinking` any demand is only put
-        into words while the model thinks, and followed up. `enforces_schemas`: the vendor holds models to a
-        schema, which `response_schema` rewrites for it; without, `json_mode` at least makes them write JSON.
-        `samples_while_thinking`: sampling settings count for a model that thinks. `passes_on`: members of the
-        user's `other` parameters that go out as they are. `prefills`: models of which nothing is known write on
-        from an assistant message, as long as they do not think.
+        `writes_blocks`: texts are lists of blocks. `reasoning_member` is how an assistant message carries earlier
+        thinking, and with `keeps_reasoning_slot` one with calls has it even when there was none.
+        `describes_all`: a tool without a description has an empty one. `named_choice`: how one tool is demanded;
+        with `asks_while_thinking` any demand is only put into words while the model thinks, and followed up.
+        `enforces_schemas`: the vendor holds models to a schema, which `response_schema` rewrites for it; without,
+        `json_mode` at least makes them write JSON. `samples_while_thinking`: sampling settings count for a model
+        that thinks. `passes_on`: members of the user's `other` parameters that go out as they are. `prefills`:
+        models of which nothing is known write on from an assistant message, as long as they do not think.
 
     What comes back:
         `scans_tags`: thinking may come as `<think>` in the content. `reuses_indices`: reasoning that comes back
@@ -70,6 +74,7 @@ class Dialect:
     reasoning_fields: Callable[[CycleRequest, EffortValue | None], ReasoningFields]
     chat_path: str = "/v1/chat/completions"
     write_messages: Callable[[CycleRequest, bool], WrittenMessages] | None = None
+    writes_blocks: bool = False
     reasoning_member: Literal["reasoning_content", "reasoning"] | None = "reasoning_content"
     keeps_reasoning_slot: bool = False
     scans_tags: bool = False
@@ -86,7 +91,6 @@ class Dialect:
     takes_images: bool = False
     max_tokens_member: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     takes_top_k: bool = False
-    takes_stop: bool = True
     samples_while_thinking: bool = True
     passes_on: tuple[str, ...] = ()
     asks_for_usage: bool = False

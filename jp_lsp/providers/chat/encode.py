@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.ports.provider import CycleRequest
+from jp_lsp.ports.provider import CycleRequest, Effort
 from jp_lsp.providers.chat.dialect import Dialect, ReasoningFields, Setting, without
-from jp_lsp.providers.chat.messages import build_messages
+from jp_lsp.providers.chat.messages import Message, build_messages, text_block
 from jp_lsp.providers.forcing import is_forced, nudge
 from jp_lsp.providers.reasoning import always_reasons, is_ignored, resolve
 from jp_lsp.providers.schema import loose_schema, strict_schema, tool_description
@@ -37,6 +37,10 @@ def encode(request: CycleRequest, dialect: Dialect) -> EncodedRequest:
     if is_ignored(request.model.reasoning, parameters.reasoning):
         warnings.append(f"{request.model.id} does not reason: the reasoning setting was left out")
     reasoning = dialect.reasoning_fields(request, effort)
+    if isinstance(parameters.reasoning, Effort) and effort is not None and not reasoning.takes_effort:
+        warnings.append(
+            f"{request.model.id} is not known to take an effort: the reasoning setting was left out"
+        )
     prefills = dialect.prefills if request.model.prefill is None else request.model.prefill
     may_prefill = prefills and not reasoning.is_thinking
     if dialect.write_messages is None:
@@ -49,13 +53,13 @@ def encode(request: CycleRequest, dialect: Dialect) -> EncodedRequest:
     if unenforced is not None:
         standing = messages[: len(request.thread.system_parts)]
         behind = sum(message["role"] == "system" for message in standing)
-        messages.insert(behind, {"role": "system", "content": schema_in_words(unenforced)})
+        messages.insert(behind, _instruction(schema_in_words(unenforced), dialect))
         warnings.append(warning(request))
     can_disable = not always_reasons(request.model.reasoning)
     can_only_ask = _can_only_ask(request, dialect, reasoning, can_disable=can_disable)
     owed = request.tool_choice if can_only_ask else None
     if owed is not None:
-        messages.insert(0, {"role": "system", "content": nudge(owed)})
+        messages.insert(0, _instruction(nudge(owed), dialect))
     body: dict[str, JsonValue] = {
         "model": request.model.id.name,
         "messages": [*messages],
@@ -69,6 +73,10 @@ def encode(request: CycleRequest, dialect: Dialect) -> EncodedRequest:
     _add_tools(body, request, dialect, "auto" if owed else request.tool_choice)
     _add_format(body, request.thread.schema, dialect, is_enforced=unenforced is None)
     return EncodedRequest(body, (*warnings, *written.left_out), owed, can_disable)
+
+
+def _instruction(text: str, dialect: Dialect) -> Message:
+    return {"role": "system", "content": [text_block(text)] if dialect.writes_blocks else text}
 
 
 def _can_only_ask(
@@ -112,12 +120,11 @@ def _add_sampling(
         "top_k": parameters.top_k,
         "stop": stop,
     }
-    taken_by_vendor: dict[Setting, bool] = {"top_k": dialect.takes_top_k, "stop": dialect.takes_stop}
     for setting, value in wanted.items():
         if value is None:
             continue
         named = "stop words" if setting == "stop" else setting
-        if not taken_by_vendor.get(setting, True):
+        if setting == "top_k" and not dialect.takes_top_k:
             warnings.append(f"{dialect.provider} takes no {named}: the setting was left out")
         elif without(setting) in request.model.features:
             warnings.append(f"{request.model.id} takes no {named}: the setting was left out")

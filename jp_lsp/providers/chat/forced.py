@@ -10,7 +10,7 @@ from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.providers.chaining import Continuation, SeenIndices
 from jp_lsp.providers.chat.encode import EncodedRequest, choice_field
 from jp_lsp.providers.chat.exchange import ChatExchange
-from jp_lsp.providers.chat.openrouter_messages import text_block
+from jp_lsp.providers.chat.messages import text_block
 from jp_lsp.providers.forcing import MAX_FOLLOW_UPS, demand
 from jp_lsp.providers.http import RefusedResponse
 from jp_lsp.providers.untrusted import as_list

@@ -1,6 +1,5 @@
 """llama.cpp's own server (providers 6.5)."""
 
-import logging
 from collections.abc import Sequence
 
 from jp_lsp.conversation.json_value import JsonObject
@@ -9,12 +8,10 @@ from jp_lsp.providers.chat.adapter import ChatProvider
 from jp_lsp.providers.chat.dialect import Dialect, ReasoningFields
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.failure import VendorErrors
-from jp_lsp.providers.http import ConnectionBrokenError, ResponseRefusedError, VendorHttp
-from jp_lsp.providers.model_list import read_entries
+from jp_lsp.providers.http import VendorHttp
+from jp_lsp.providers.model_list import ask_page_beside, read_entries
 from jp_lsp.providers.reasoning import EffortValue
 from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text, member
-
-_log = logging.getLogger(__name__)
 
 PROVIDER = "llamacpp"
 
@@ -35,7 +32,8 @@ def reasoning_fields(request: CycleRequest, effort: EffortValue | None) -> Reaso
 async def list_models(http: VendorHttp) -> Sequence[ModelDetails]:
     """List what the server has; the size of the context that it really runs with is on another page."""
     listed = await http.get("/v1/models")
-    running_context = await _running_context(http)
+    properties = await ask_page_beside(http, "/props")
+    running_context = as_count(member(properties, "default_generation_settings", "n_ctx")) or None
 
     def read(entry: JsonObject) -> ModelDetails | None:
         name = as_text(entry.get("id")).rpartition("/")[2]
@@ -45,16 +43,6 @@ async def list_models(http: VendorHttp) -> Sequence[ModelDetails]:
         return ModelDetails(ModelId(PROVIDER, name), context_window=running_context or trained_context)
 
     return read_entries(as_list(as_object(listed).get("data")), read)
-
-
-async def _running_context(http: VendorHttp) -> int | None:
-    try:
-        properties = await http.get("/props")
-    except (ResponseRefusedError, ConnectionBrokenError) as error:
-        # Servers may hide this page; the list of models is enough to go on with.
-        _log.debug("llama.cpp has no /props for us: %s", error)
-        return None
-    return as_count(member(properties, "default_generation_settings", "n_ctx")) or None
 
 
 DIALECT = Dialect(
@@ -71,6 +59,6 @@ DIALECT = Dialect(
 )
 
 
-def make_provider(connection: Connection) -> ChatProvider:
-    """Build the adapter."""
-    return ChatProvider(DIALECT, connection.http(PROVIDER))
+def make_provider(connection: Connection, called: str = PROVIDER) -> ChatProvider:
+    """Build the adapter, whose requests are `called` so where they are written down."""
+    return ChatProvider(DIALECT, connection.http(called))

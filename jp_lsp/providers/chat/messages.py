@@ -78,6 +78,11 @@ def _images(attachments: Sequence[Attachment], dialect: Dialect) -> tuple[list[J
     return images, left_out
 
 
+def text_block(text: str) -> Message:
+    """Write a text for a vendor whose messages are lists of blocks."""
+    return {"type": "text", "text": text}
+
+
 class _Texts:
     """Pieces of text of one kind within one message."""
 

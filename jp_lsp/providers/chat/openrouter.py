@@ -115,6 +115,7 @@ DIALECT = Dialect(
     reasoning_fields=reasoning_fields,
     chat_path="/api/v1/chat/completions",
     write_messages=write_messages,
+    writes_blocks=True,
     reasoning_member=None,
     flushes_late=True,
     read_details=read_details,
@@ -131,7 +132,12 @@ DIALECT = Dialect(
 
 def make_provider(connection: Connection) -> ChatProvider:
     """Build the adapter; the vendor shows in its lists which program asks."""
-    headers = {"x-title": connection.settings.app_name}
+    headers = {"x-title": _header_text(connection.settings.app_name)}
     if connection.settings.app_referrer:
-        headers["http-referer"] = connection.settings.app_referrer
+        headers["http-referer"] = _header_text(connection.settings.app_referrer)
     return ChatProvider(DIALECT, connection.http(PROVIDER, headers=headers))
+
+
+def _header_text(text: str) -> str:
+    """Give what of a text a header can carry; names have other letters, too."""
+    return "".join(letter if letter.isascii() and letter.isprintable() else "?" for letter in text)

@@ -12,7 +12,7 @@ from jp_lsp.conversation.thread import Attachment, BinaryAttachment, ThreadEvent
 from jp_lsp.ports.provider import CycleRequest
 from jp_lsp.providers.attachments import IMAGE_TYPES, data_url, label, text_documents
 from jp_lsp.providers.chat.dialect import WrittenMessages
-from jp_lsp.providers.chat.messages import Message, history_messages
+from jp_lsp.providers.chat.messages import Message, history_messages, text_block
 from jp_lsp.providers.chat.reasoning_details import written_details
 from jp_lsp.providers.untrusted import as_list, as_object, as_text
 
@@ -37,11 +37,6 @@ def write_messages(request: CycleRequest, prefills: bool) -> WrittenMessages:
     if request.parameters.other.get(RETURNS_REASONING) is True:
         _add_details(messages, thread.events)
     return WrittenMessages(messages, [])
-
-
-def text_block(text: str) -> Message:
-    """Write a text."""
-    return {"type": "text", "text": text}
 
 
 def _system(parts: Sequence[str], *, is_marked: bool) -> list[JsonValue]:

@@ -25,11 +25,6 @@ class TagScanner:
         self._state: Literal["idle", "thinking", "done"] = "idle"
         self._buffer = ""
 
-    @property
-    def is_thinking(self) -> bool:
-        """Whether the opening tag was seen and the closing one was not."""
-        return self._state == "thinking"
-
     def feed(self, text: str) -> Scanned:
         """Take a piece of content."""
         self._buffer += text

@@ -56,7 +56,7 @@ def reasoning_fields(request: CycleRequest, effort: EffortValue | None) -> Reaso
     """Send an effort to the models that are known to take it; all others refuse the member."""
     support = request.model.reasoning
     if not isinstance(support, Leveled) or not support.levels:
-        return ReasoningFields({}, is_thinking=not isinstance(support, Unsupported))
+        return ReasoningFields({}, is_thinking=not isinstance(support, Unsupported), takes_effort=False)
     if effort is None:
         level = lowest_level(support)
     else:

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from urllib.parse import quote
 
 from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails, ModelId
@@ -41,9 +40,7 @@ class GoogleProvider:
         wanted = ModelId(PROVIDER, name)
         return next((model for model in await self.models() if model.id == wanted), ModelDetails(wanted))
 
-    async def stream(
-        self, request: CycleRequest, observer: CycleObserver
-    ) -> AsyncGenerator[StreamEvent, None]:
+    def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncGenerator[StreamEvent, None]:
         """Send the request, again where the API gave up on it, and give the events."""
         encoded = encode(request)
         self._warnings.warn(encoded.warnings)
@@ -51,9 +48,7 @@ class GoogleProvider:
             encoded.body, structured=request.thread.schema is not None, now=self._http.now
         )
         path = f"/models/{quote(request.model.id.name, safe='')}:streamGenerateContent?alt=sse"
-        async with aclosing(run(exchange, self._http, path, observer)) as events:
-            async for event in events:
-                yield event
+        return run(exchange, self._http, path, observer)
 
     async def aclose(self) -> None:
         """Close the connections."""

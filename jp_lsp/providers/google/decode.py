@@ -12,6 +12,7 @@ from jp_lsp.conversation.event import NO_METADATA
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.providers.google.contents import SIGNATURE_KEY, SIGNATURE_MEMBER
 from jp_lsp.providers.google.errors import ERRORS, classify_event
+from jp_lsp.providers.secrets import cut
 from jp_lsp.providers.sse_decoder import ResponseDecoder
 from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text, compact_json, member, parse_json
 from jp_lsp.turn.failure import FailureKind, StreamFailure
@@ -118,7 +119,7 @@ class GenerateDecoder(ResponseDecoder):
         if word == "MAX_TOKENS":
             self._finish_with(MaxTokens(), events)
         elif word == _MALFORMED_CALL and self._mode is None:
-            said = as_text(candidate.get("finishMessage"))[:500]
+            said = cut(as_text(candidate.get("finishMessage")), 500)
             self._fail(
                 f"the model wrote a tool call that cannot be read{f': {said}' if said else ''}", events
             )

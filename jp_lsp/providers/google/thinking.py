@@ -43,7 +43,10 @@ def choose_thinking(request: CycleRequest, max_tokens: int | None) -> ThinkingCh
         return ThinkingChoice(_off(support, is_wished=wish is not None))
     match support:
         case Budgetted():
-            return ThinkingChoice(_on({"thinkingBudget": _budget(effort, max_tokens, support)}))
+            budget = _budget(effort, max_tokens, support)
+            # Without a budget there are no thoughts, and the API refuses to include them.
+            field = _on({"thinkingBudget": budget}) if budget else _off(support, is_wished=True)
+            return ThinkingChoice(field)
         case Leveled():
             return _leveled(request, effort, max_tokens, support)
         case _:

@@ -9,23 +9,25 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import anyio
 
 from jp_lsp.conversation.thread import BinaryAttachment
 from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails, ProviderError
+from jp_lsp.ports.providers import LOCAL
 from jp_lsp.providers.chat import llamacpp
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.local.installed import current_installation
 from jp_lsp.providers.local.process import ChildOptions, Endpoint, LocalModel, LocalModelError
 from jp_lsp.providers.local.settings import (
-    PROVIDER_NAME,
     LocalModelSettings,
     check_settings,
     describe_model,
     model_id,
 )
+from jp_lsp.providers.request_trace import RequestTrace
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import KeepAlive, StreamEvent
 
@@ -90,7 +92,7 @@ class LocalProvider:
         """
         known = model_id(self._settings.model_path)
         if name != known.name:
-            message = f"There is no model {PROVIDER_NAME}/{name}; the local model is {known}."
+            message = f"There is no model {LOCAL}/{name}; the local model is {known}."
             raise ProviderError(_failure(FailureKind.UNKNOWN_MODEL, message))
         return describe_model(self._settings)
 
@@ -171,21 +173,21 @@ class LocalProvider:
             if end is not None:
                 message = f"The local model {end}. It is started again at the next attempt."
                 return _failure(FailureKind.TRANSIENT, message)
-        return replace(failure, provider=PROVIDER_NAME)
+        return replace(failure, provider=LOCAL)
 
 
-def create(settings: LocalModelSettings) -> LocalProvider:
-    """Make the provider; starts nothing yet.
+def create(settings: LocalModelSettings, trace: RequestTrace | None = None) -> LocalProvider:
+    """Make the provider; starts nothing yet. `trace` writes down what the model is asked.
 
     Raises:
         Refusal: it is not installed, or a setting cannot work.
     """
-    return LocalProvider(settings, build_model(settings), connect_to_llamacpp)
+    return LocalProvider(settings, build_model(settings), partial(connect_to_llamacpp, trace=trace))
 
 
-def connect_to_llamacpp(endpoint: Endpoint) -> Backend:
+def connect_to_llamacpp(endpoint: Endpoint, trace: RequestTrace | None = None) -> Backend:
     """Make the adapter that speaks the child's language."""
-    return llamacpp.make_provider(Connection(endpoint.base_url, endpoint.key))
+    return llamacpp.make_provider(Connection(endpoint.base_url, endpoint.key, trace=trace), LOCAL)
 
 
 def build_model(settings: LocalModelSettings) -> LocalModel:
@@ -207,4 +209,4 @@ def build_model(settings: LocalModelSettings) -> LocalModel:
 
 
 def _failure(kind: FailureKind, message: str) -> StreamFailure:
-    return StreamFailure(kind, message, provider=PROVIDER_NAME)
+    return StreamFailure(kind, message, provider=LOCAL)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jp_lsp.ports.provider import ModelDetails, ModelId, Unsupported
+from jp_lsp.ports.providers import LOCAL
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.providers.local.installed import current_installation, is_installed
 
-PROVIDER_NAME = "local"
 EMBEDDED_NAME = "smollm2-135m"
 EMBEDDED_CONTEXT = 8192
 
@@ -57,8 +57,8 @@ def model_id(model_path: Path | None) -> ModelId:
     Characters that a model id cannot have (config-and-tools 3.1) become dashes.
     """
     if model_path is None:
-        return ModelId(PROVIDER_NAME, EMBEDDED_NAME)
-    return ModelId(PROVIDER_NAME, re.sub(r"[^A-Za-z0-9_.:~-]+", "-", model_path.stem) or "-")
+        return ModelId(LOCAL, EMBEDDED_NAME)
+    return ModelId(LOCAL, re.sub(r"[^A-Za-z0-9_.:~-]+", "-", model_path.stem) or "-")
 
 
 def describe_model(settings: LocalModelSettings) -> ModelDetails:

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -46,19 +45,14 @@ class OllamaProvider:
         wanted = ModelId(PROVIDER, name)
         return next((model for model in await self.models() if model.id == wanted), ModelDetails(wanted))
 
-    async def stream(
-        self, request: CycleRequest, observer: CycleObserver
-    ) -> AsyncGenerator[StreamEvent, None]:
+    def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncGenerator[StreamEvent, None]:
         """Send one request and give its events."""
         encoded = encode(request)
         self._warnings.warn(encoded.warnings)
         exchange = ChatExchange(
             encoded.body, structured=request.thread.schema is not None, now=self._http.now
         )
-        answer = run(exchange, self._http, "/api/chat", observer, accept="application/x-ndjson")
-        async with aclosing(answer) as events:
-            async for event in events:
-                yield event
+        return run(exchange, self._http, "/api/chat", observer, accept="application/x-ndjson")
 
     async def aclose(self) -> None:
         """Close the connections."""

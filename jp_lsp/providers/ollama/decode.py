@@ -29,6 +29,7 @@ from jp_lsp.turn.stream_event import (
 
 ERRORS = VendorErrors(PROVIDER)
 
+_CONTENT_INDEX = 1
 _NO_ANSWER_WORDS = frozenset({"load", "unload"})
 """The server says so when it was only asked to load a model, or to let one go."""
 
@@ -40,7 +41,7 @@ class ChatDecoder(ResponseDecoder):
         super().__init__(ERRORS, NdjsonDecoder())
         self._content_kind: Literal["message", "structured"] = "structured" if structured else "message"
         self._reasoning_index = 0
-        self._content_index = 1
+        self._content_index = _CONTENT_INDEX
         self._highest_index = -1
         self._flushed: set[int] = set()
 
@@ -51,8 +52,8 @@ class ChatDecoder(ResponseDecoder):
             text = "the stream holds a line that is not JSON"
             events += self.broken(StreamFailure(FailureKind.TRANSIENT, text, provider=PROVIDER))
             return
-        if error := line.get("error"):
-            events += self.broken(classify_in_band(error, vendor=ERRORS))
+        if line.get("error"):
+            events += self.broken(classify_in_band(line, vendor=ERRORS))
             return
         message = as_object(line.get("message"))
         if thinking := as_text(message.get("thinking")):
@@ -95,7 +96,8 @@ class ChatDecoder(ResponseDecoder):
 
     def _end(self, word: JsonValue, events: list[StreamEvent]) -> None:
         self._flush(self._reasoning_index, events)
-        self._flush(self._content_index, events)
+        if self._content_index == _CONTENT_INDEX or self._content_index <= self._highest_index:
+            self._flush(self._content_index, events)
         self.is_finished = True
         reason: FinishReason = Completed()
         if word == "length":

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 
 from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails
 from jp_lsp.providers.connection import Connection
@@ -43,9 +42,7 @@ class OpenAIProvider:
         """
         return describe(name)
 
-    async def stream(
-        self, request: CycleRequest, observer: CycleObserver
-    ) -> AsyncGenerator[StreamEvent, None]:
+    def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncGenerator[StreamEvent, None]:
         """Send one request and give its events."""
         encoded = encode(request)
         self._warnings.warn(encoded.warnings)
@@ -53,9 +50,7 @@ class OpenAIProvider:
             encoded, ERRORS, structured=request.thread.schema is not None, now=self._http.now
         )
         accept = _STREAM if encoded.streams else _WHOLE
-        async with aclosing(run(exchange, self._http, "/v1/responses", observer, accept=accept)) as events:
-            async for event in events:
-                yield event
+        return run(exchange, self._http, "/v1/responses", observer, accept=accept)
 
     async def aclose(self) -> None:
         """Close the connections."""

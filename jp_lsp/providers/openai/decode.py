@@ -31,9 +31,8 @@ from jp_lsp.turn.stream_event import (
 
 _log = logging.getLogger(__name__)
 
-_LARGEST_INDEX = 1_000_000
 _MOST_ITEMS = 10_000
-"""Items without a number that one response may have; what is kept for each must have a limit."""
+"""Items that one response may have; what is kept for each, here and behind us, must have a limit."""
 
 _LENGTH_REASONS = frozenset({"max_output_tokens", "max_tokens"})
 _ITEM_TYPES = frozenset({"message", "reasoning", "function_call"})
@@ -70,7 +69,10 @@ class ResponsesDecoder(ResponseDecoder):
             if data.strip() != "[DONE]":  # stand-ins for the vendor send it, the vendor does not
                 events += self._fail("the stream holds an event that is not JSON")
             return
-        self._on_event(payload, events)
+        if name == "error" and not as_text(payload.get("type")).startswith("response."):
+            events += self.broken(classify_event(payload))
+        else:
+            self._on_event(payload, events)
 
     def _on_event(self, payload: JsonObject, events: list[StreamEvent]) -> None:
         # The name of the SSE event repeats the type; where they differ, the JSON is right.
@@ -78,9 +80,7 @@ class ResponsesDecoder(ResponseDecoder):
             case "response.output_text.delta" | "response.refusal.delta":
                 self._on_text(payload, self._text_kind, events)
             case "response.function_call_arguments.delta":
-                if (index := self._index(payload)) is not None:
-                    self._with_arguments.add(index)
-                    events.append(ToolCallArguments(index, as_text(payload.get("delta"))))
+                self._on_arguments(payload, events)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 self._on_text(payload, "reasoning", events)
             case "response.reasoning_summary_part.added":
@@ -93,9 +93,9 @@ class ResponsesDecoder(ResponseDecoder):
             case "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled":
                 self._on_end(kind.removeprefix("response."), as_object(payload.get("response")), events)
             case "error":
-                events += self.broken(classify_event(payload.get("error") or payload))
+                events += self.broken(classify_event(payload))
             case "" if payload.get("error"):
-                events += self.broken(classify_event(payload["error"]))
+                events += self.broken(classify_event(payload))
             case _:
                 _log.debug("%s sent an event that we do not need: %r", self._errors.provider, kind[:100])
 
@@ -108,6 +108,14 @@ class ResponsesDecoder(ResponseDecoder):
         index = self._index(payload)
         if index is not None and (kind != "reasoning" or self._reasons):
             events.append(TextPart(index, kind, as_text(payload.get("delta"))))
+
+    def _on_arguments(self, payload: JsonObject, events: list[StreamEvent]) -> None:
+        if (index := self._index(payload)) is None:
+            return
+        text = as_text(payload.get("delta"))
+        if text:
+            self._with_arguments.add(index)
+        events.append(ToolCallArguments(index, text))
 
     def _on_item(self, payload: JsonObject, events: list[StreamEvent]) -> None:
         item = as_object(payload.get("item"))
@@ -148,7 +156,7 @@ class ResponsesDecoder(ResponseDecoder):
         """Give the index of an item; nothing where it cannot be told."""
         if (number := payload.get("output_index")) is not None:
             index = as_count(number)
-            return index if index is not None and index <= _LARGEST_INDEX else None
+            return index if index is not None and index < _MOST_ITEMS else None
         name = as_text(payload.get("item_id")) or as_text(member(payload, "item", "id"))
         if name not in self._counted and len(self._counted) >= _MOST_ITEMS:
             return None

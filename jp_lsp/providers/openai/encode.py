@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.provider import CycleRequest
+from jp_lsp.providers.forcing import is_forced
 from jp_lsp.providers.openai.items import BuiltInput, build_input
 from jp_lsp.providers.openai.models import EXPLICIT_CACHING
 from jp_lsp.providers.openai.reasoning import choose_reasoning, sampling_fields
+from jp_lsp.providers.portable import portable
 from jp_lsp.providers.reasoning import is_ignored
 from jp_lsp.providers.schema import strict_schema, strict_transform, tool_description
 from jp_lsp.providers.structured_fallback import needs_words, schema_in_words, warning
-from jp_lsp.tools.definition import NamedTool, ToolChoice, ToolDefinition
+from jp_lsp.tools.definition import NamedTool, ToolDefinition
 
 _VERBOSITIES = ("low", "medium", "high")
 _EXPLICIT: JsonObject = {"mode": "explicit"}
@@ -51,7 +53,7 @@ def encode(request: CycleRequest) -> EncodedRequest:
         "stream": model.streams,
         "truncation": "auto",
         "tools": [_tool(tool) for tool in request.tools],
-        "tool_choice": _tool_choice(request.tool_choice) if request.tools else "auto",
+        "tool_choice": _tool_choice(request),
         **sampling,
         **_cache_fields(request, built),
     }
@@ -75,7 +77,10 @@ def _tool(tool: ToolDefinition) -> JsonObject:
     }
 
 
-def _tool_choice(choice: ToolChoice) -> JsonValue:
+def _tool_choice(request: CycleRequest) -> JsonValue:
+    choice = request.tool_choice
+    if is_forced(choice) and not request.tools:
+        return "auto"  # the API refuses a demand that nothing can meet
     return {"type": "function", "name": choice.name} if isinstance(choice, NamedTool) else choice
 
 
@@ -88,7 +93,7 @@ def _text(request: CycleRequest, warnings: list[str], *, is_enforced: bool) -> d
             "name": "structured_output",
             "description": "Structured output",
             "strict": True,
-            "schema": strict_transform(schema),
+            "schema": strict_transform(portable(schema)),
         }
     verbosity = request.parameters.other.get("verbosity")
     if verbosity in _VERBOSITIES:

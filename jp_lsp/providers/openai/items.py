@@ -6,6 +6,7 @@ is how a model goes on with thoughts that nobody else can read. Everything else 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from jp_lsp.conversation.event import (
     ChatRequest,
@@ -15,6 +16,7 @@ from jp_lsp.conversation.event import (
     ToolCallRequest,
     ToolCallResponse,
 )
+from jp_lsp.conversation.ids import CallId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.thread import Attachment, BinaryAttachment, Thread, ThreadEvent
 from jp_lsp.providers.attachments import IMAGE_TYPES, data_url, label, skipped, text_documents
@@ -26,6 +28,7 @@ ITEM_ID_KEY = "openai_item_id"
 ENCRYPTED_KEY = "openai_encrypted_content"
 PHASE_KEY = "openai_phase"
 _PDF = "application/pdf"
+_LONGEST_CALL_ID = 64
 
 Item = dict[str, JsonValue]
 
@@ -102,12 +105,20 @@ def _history_item(events: Sequence[ThreadEvent], position: int) -> list[Item]:
         case StructuredResponse(data=data):
             return [{**_message("assistant", compact_json(data)), **phase}]
         case ToolCallRequest(id=call_id, name=name, arguments=arguments):
-            call: Item = {"call_id": call_id, "name": name, "arguments": compact_json(arguments)}
+            call: Item = {"call_id": _fit(call_id), "name": name, "arguments": compact_json(arguments)}
             return [{"type": "function_call", **call}]
         case ToolCallResponse(id=call_id, content=content):
-            return [{"type": "function_call_output", "call_id": call_id, "output": content}]
+            return [{"type": "function_call_output", "call_id": _fit(call_id), "output": content}]
         case _:
             return []
+
+
+def _fit(call_id: CallId) -> str:
+    """Give an id as this API takes it: other vendors make longer ones, and their ends tell them apart."""
+    if len(call_id) <= _LONGEST_CALL_ID:
+        return call_id
+    digest = sha256(call_id.encode("utf-8", "replace")).hexdigest()[:16]
+    return f"{call_id[: _LONGEST_CALL_ID - 17]}_{digest}"
 
 
 def _reasoning(events: Sequence[ThreadEvent], position: int, text: str) -> list[Item]:

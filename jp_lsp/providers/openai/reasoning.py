@@ -1,10 +1,11 @@
 """How a request says how much to think, and which sampling settings that leaves room for (providers 6.2.1)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jp_lsp.conversation.json_value import JsonValue
-from jp_lsp.ports.provider import Budgetted, CycleRequest, EffortLevel, Leveled, ReasoningSupport, Unsupported
+from jp_lsp.ports.provider import Budgetted, CycleRequest, EffortLevel, Leveled, ModelDetails, Unsupported
 from jp_lsp.providers.openai.models import PERSISTED_REASONING, PRO_MODE, TEMPERATURE_FEATURE
 from jp_lsp.providers.reasoning import EffortValue, lowest_level, nearest_level, resolve, to_level
 
@@ -18,6 +19,10 @@ _WORDS: Mapping[EffortLevel, str] = {
     "xhigh": "xhigh",
     "max": "max",
 }
+
+_O_SERIES = re.compile(r"o\d")
+_LADDER_OF_O_SERIES = Leveled(can_disable=False, levels=frozenset({"low", "medium", "high"}))
+"""The o-series is listed as thinking by budget, but it takes words, and refuses all that came after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,34 +61,40 @@ def choose_reasoning(request: CycleRequest) -> Reasoning:
 
 
 def _level(request: CycleRequest, effort: EffortValue) -> tuple[EffortLevel, list[str]]:
-    support = request.model.reasoning
     maximum = request.parameters.max_tokens or request.model.max_output_tokens
     level = to_level(effort, maximum) or "medium"
     if level == "auto":
         level = "medium"
-    possible = _possible_level(support, level)
+    possible = _possible_level(request.model, level)
     if possible == level:
         return level, []
     return possible, [f"{request.model.id} has no effort {level!r}: {possible!r} is used"]
 
 
-def _possible_level(support: ReasoningSupport | None, level: EffortLevel) -> EffortLevel:
+def _possible_level(model: ModelDetails, level: EffortLevel) -> EffortLevel:
     """Give the effort itself, or the nearest one that the model takes: it refuses any other."""
-    if isinstance(support, Leveled):
-        return nearest_level(support, level)
+    if (ladder := _ladder(model)) is not None:
+        return nearest_level(ladder, level)
     return "xhigh" if level == "max" else level
+
+
+def _ladder(model: ModelDetails) -> Leveled | None:
+    """Give the words that the model takes, as far as they are known."""
+    if isinstance(model.reasoning, Budgetted) and _O_SERIES.match(model.id.name):
+        return _LADDER_OF_O_SERIES
+    return model.reasoning if isinstance(model.reasoning, Leveled) else None
 
 
 def _word_for_off(request: CycleRequest) -> str | None:
     """Give the least thinking there is; a model that is told nothing would think as much as it likes."""
+    if (ladder := _ladder(request.model)) is not None:
+        level = lowest_level(ladder)
+        return None if level is None else _WORDS[level]
     match request.model.reasoning:
         case None:
             return "none" if request.parameters.reasoning == "off" else None
         case Unsupported():
             return None
-        case Leveled() as support:
-            level = lowest_level(support)
-            return None if level is None else _WORDS[level]
         case Budgetted():
             return "minimal"
         case _:

@@ -15,7 +15,7 @@ from jp_lsp.providers.openai.items import ITEM_ID_KEY
 from jp_lsp.providers.untrusted import as_list, as_object, as_text
 from jp_lsp.turn.stream_event import MetadataPatch, Patch
 
-_ALONE = re.compile(r"'([^']{1,200})' of type '[a-z_]{1,40}' was provided without its required")
+_ALONE = re.compile(r"'([^']{1,200})' of type '(?:reasoning|message)' was provided without its required")
 _UNREADABLE_CODE = "invalid_encrypted_content"
 _NAMED = re.compile(r"\b(rs_\w{1,200})")
 
@@ -26,18 +26,17 @@ def plan_repair(response: RefusedResponse, sent: JsonObject) -> Patch | None:
     `sent` is the body of the refused request.
     """
     report = report_of_body(response.body)
-    items = [as_object(item) for item in as_list(sent.get("input"))]
     if alone := _ALONE.search(report.text):
-        return _without([alone[1]], items)
+        return _without([alone[1]])
     if _UNREADABLE_CODE not in report.words:
         return None
+    items = [as_object(item) for item in as_list(sent.get("input"))]
     thoughts = [as_text(item.get("id")) for item in items if item.get("type") == "reasoning"]
     named = [name for name in _NAMED.findall(report.text) if name in thoughts]
     # All that the same key made is unreadable alike, so without a name all of it goes at once.
-    return _without(named or thoughts, items)
+    return _without(named or thoughts) if thoughts else None
 
 
-def _without(ids: Sequence[str], items: Sequence[JsonObject]) -> Patch | None:
-    sent = {as_text(item.get("id")) for item in items} - {""}
-    patches = tuple(MetadataPatch(ITEM_ID_KEY, item_id) for item_id in ids if item_id in sent)
-    return Patch(patches) if patches else None
+def _without(ids: Sequence[str]) -> Patch:
+    # A patch that finds no event to change ends the attempts, so a wrong name cannot go round for ever.
+    return Patch(tuple(MetadataPatch(ITEM_ID_KEY, item_id) for item_id in ids))

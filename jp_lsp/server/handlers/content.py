@@ -1,18 +1,8 @@
-"""What is done to the content of conversations: exporting, editing, compacting them, and taking them back."""
+"""What is done to the content of conversations: exporting and editing them, and taking them back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from jp_lsp.conversation.amend import remove_turn, set_request
-from jp_lsp.conversation.compact import (
-    Policies,
-    TurnsWanted,
-    compactions_of,
-    remove_compactions,
-)
-from jp_lsp.conversation.compact import (
-    compact as add_compaction,
-)
-from jp_lsp.conversation.directive import OmitToolCalls, StripReasoning, StripToolCalls
 from jp_lsp.conversation.directory_name import directory_name
 from jp_lsp.conversation.export import events_view
 from jp_lsp.conversation.ids import deciseconds_of
@@ -20,11 +10,9 @@ from jp_lsp.conversation.json_text import to_text
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.conversation.turns import Turn, split
 from jp_lsp.driver.shelf import activity_of
 from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.protocol.content import (
-    ConversationCompactParams,
     ConversationEditParams,
     ConversationExportParams,
     ConversationRestoreParams,
@@ -32,20 +20,14 @@ from jp_lsp.protocol.content import (
 )
 from jp_lsp.render.text import clean_line
 from jp_lsp.server import from_wire
-from jp_lsp.server.conversation_to_wire import compaction_range, trashed_conversation
-from jp_lsp.server.handlers.conversation import chosen_turns, markdown_of
+from jp_lsp.server.conversation_to_wire import trashed_conversation
+from jp_lsp.server.handlers.conversation import markdown_of
 from jp_lsp.server.handlers.conversations import summary
 from jp_lsp.server.refusals import refusals_answered
 from jp_lsp.server.session import Session
+from jp_lsp.server.viewed_turns import ViewedTurn, viewed_turns
 
 _SUFFIX = {"markdown": "md", "json": "json"}
-
-_TOOL_CALLS: Mapping[str, StripToolCalls | OmitToolCalls] = {
-    "strip": StripToolCalls(-1, -1),
-    "strip_requests": StripToolCalls(-1, None),
-    "strip_responses": StripToolCalls(None, -1),
-    "omit": OmitToolCalls(),
-}
 
 
 async def export(session: Session, params: ConversationExportParams) -> JsonObject:
@@ -86,38 +68,9 @@ async def edit(session: Session, params: ConversationEditParams) -> JsonObject:
 
     with refusals_answered("jp/conversation/edit"):
         conversation = from_wire.conversation_id(params.conversation)
-        amended = await session.caretaker.amend(conversation, change, keeps_copy=True)
+        amended = await session.amender.amend(conversation, change, keeps_copy=True)
         copy: JsonObject = {} if amended.copy is None else {"copyUri": amended.copy}
         return {**await summary(session, amended.facts), **copy}
-
-
-async def compact(session: Session, params: ConversationCompactParams) -> JsonObject:
-    """Add a compaction, or remove some.
-
-    Raises:
-        WireError: there is no such conversation, nothing was said to leave out, somebody has it, or the disk refused.
-    """
-
-    def change(stream: ConversationStream, now: Timestamp) -> None:
-        if params.reset is not None:
-            remove_compactions(stream, None if params.reset == "all" else params.reset)
-        else:
-            add_compaction(stream, _turns(params), _policies(params), now)
-
-    with refusals_answered("jp/conversation/compact"):
-        conversation = from_wire.conversation_id(params.conversation)
-        if params.dry_run:
-            stream = await session.caretaker.preview(conversation, change)
-        else:
-            loses = params.reset is not None
-            stream = (await session.caretaker.amend(conversation, change, keeps_copy=loses)).stream
-    compactions = [compaction_range(each) for each in compactions_of(stream)]
-    is_added = stream.revision > 0 and params.reset is None
-    return {
-        "conversation": conversation,
-        "compactions": compactions,
-        **({"added": compactions[-1]} if is_added else {}),
-    }
 
 
 async def trash(session: Session, params: ConversationTrashParams) -> JsonObject:
@@ -142,22 +95,8 @@ async def restore(session: Session, params: ConversationRestoreParams) -> JsonOb
         return await summary(session, await session.caretaker.restore(conversation))
 
 
-def _chosen(stream: ConversationStream, params: ConversationExportParams) -> list[Turn]:
-    return chosen_turns(split(stream.entries), params.turns, "jp/conversation/export")
-
-
-def _turns(params: ConversationCompactParams) -> TurnsWanted:
-    return TurnsWanted(
-        params.from_turn, params.to_turn, params.keep_first, params.keep_last, params.since_last
-    )
-
-
-def _policies(params: ConversationCompactParams) -> Policies:
-    return Policies(
-        params.summary,
-        StripReasoning() if params.reasoning else None,
-        None if params.tool_calls is None else _TOOL_CALLS[params.tool_calls],
-    )
+def _chosen(stream: ConversationStream, params: ConversationExportParams) -> list[ViewedTurn]:
+    return viewed_turns(stream, params.turns, "jp/conversation/export", is_compacted=params.compacted)
 
 
 def _view(facts: ConversationFacts, events: Sequence[JsonValue]) -> JsonObject:

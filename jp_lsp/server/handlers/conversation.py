@@ -6,13 +6,8 @@ from dataclasses import replace
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
-from jp_lsp.conversation.turns import Turn, split
 from jp_lsp.ports.refusal import Refusal
-from jp_lsp.protocol.conversation import (
-    RenderOverlay,
-    RenderParams,
-    TurnRange,
-)
+from jp_lsp.protocol.conversation import RenderOverlay, RenderParams
 from jp_lsp.render.chunk import Chunk
 from jp_lsp.render.options import DisplayOptions, Labels, ReasoningDisplay
 from jp_lsp.render.replay import StoredTurn, export_markdown, render_turns
@@ -20,7 +15,8 @@ from jp_lsp.server import to_wire
 from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire
 from jp_lsp.server.session import Session
 from jp_lsp.server.turn_settings import TurnSettings
-from jp_lsp.server.wire_error import invalid_params, new_trace
+from jp_lsp.server.viewed_turns import ViewedTurn, viewed_turns
+from jp_lsp.server.wire_error import new_trace
 from jp_lsp.server.workplace import StoredConversation
 
 _CHUNKS_BEFORE_DRAINING = 64
@@ -37,7 +33,9 @@ async def render(session: Session, params: RenderParams) -> JsonObject:
     except Refusal as refusal:
         raise to_wire.query_error(refusal.error, draft=None, trace=new_trace()) from None
     settings = TurnSettings(stored.stream, stored.settings, stored.resolve, params.config)
-    chosen = chosen_turns(split(stored.stream.entries), params.turns, "jp/conversation/render")
+    chosen = viewed_turns(
+        stored.stream, params.turns, "jp/conversation/render", is_compacted=params.compacted
+    )
     turns = [_with_overlay(_stored_turn(turn, settings), params.overlay) for turn in chosen]
     notices = [to_wire.notice(notice) for notice in settings.notices]
     token = params.partial_result_token
@@ -53,18 +51,32 @@ async def render(session: Session, params: RenderParams) -> JsonObject:
     return {"turns": len(turns), "seq": len(chunks), "notices": notices}
 
 
+async def keep_transcript(session: Session, conversation: ConversationId) -> tuple[str, str]:
+    """Write a whole conversation into a file for the client to open; gives its URI and the text.
+
+    Raises:
+        Refusal: there is no such conversation, or it cannot be read.
+        OSError: it could not be written.
+    """
+    stored = await session.workplace.read(conversation)
+    transcript = transcript_of(stored)
+    # A name of its own: editors keep what they have read under a name.
+    name = f"{conversation}-{stored.stream.turn_count}.md"
+    return await session.workplace.keep_scratch(name, transcript), transcript
+
+
 def transcript_of(stored: StoredConversation) -> str:
     """Give a whole conversation as one Markdown text."""
-    return markdown_of(stored, split(stored.stream.entries))
+    return markdown_of(stored, viewed_turns(stored.stream, None, "transcript", is_compacted=False))
 
 
-def markdown_of(stored: StoredConversation, turns: Iterable[Turn]) -> str:
+def markdown_of(stored: StoredConversation, turns: Iterable[ViewedTurn]) -> str:
     """Give some turns of a conversation as one Markdown text."""
     settings = TurnSettings(stored.stream, stored.settings, stored.resolve, "per_turn")
     return export_markdown([_stored_turn(turn, settings) for turn in turns])
 
 
-def _stored_turn(turn: Turn, by_turn: TurnSettings) -> StoredTurn:
+def _stored_turn(turn: ViewedTurn, by_turn: TurnSettings) -> StoredTurn:
     """Give a turn with how it is shown."""
     number = turn.index + 1
     settings = by_turn.at(turn.start, number)
@@ -74,24 +86,7 @@ def _stored_turn(turn: Turn, by_turn: TurnSettings) -> StoredTurn:
         str(settings.model),
     )
     age = time.time() - turn.events[0].timestamp.nanoseconds / 1e9
-    return StoredTurn(number, turn.events, age, None, settings.display, labels)
-
-
-def chosen_turns(turns: list[Turn], wanted: TurnRange | None, method: str) -> list[Turn]:
-    """Give the turns that are wanted.
-
-    Raises:
-        WireError: one of them is not there; names the method.
-    """
-    if wanted is None:
-        return turns
-    if wanted.last is not None:
-        return turns[-wanted.last :]
-    first, last = wanted.from_turn or 1, wanted.to_turn or len(turns)
-    if first > len(turns) or last > len(turns):
-        problem = f"turns: the conversation has {len(turns)} turns, so there is no turn {max(first, last)}"
-        raise invalid_params(method, [problem])
-    return turns[first - 1 : last]
+    return StoredTurn(number, turn.events, age, turn.last_index + 1, settings.display, labels)
 
 
 def _with_overlay(turn: StoredTurn, overlay: RenderOverlay | None) -> StoredTurn:

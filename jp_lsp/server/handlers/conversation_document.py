@@ -22,6 +22,7 @@ from jp_lsp.language.positions import Lines, Span
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.render.json_display import pretty
 from jp_lsp.render.tool import fenced, name_text
+from jp_lsp.server.handlers.query_document import links_in
 from jp_lsp.server.language_to_wire import markup, range_of
 from jp_lsp.server.session import Session
 
@@ -73,6 +74,8 @@ async def folding_range(session: Session, params: types.FoldingRangeParams) -> S
 
 async def document_link(session: Session, params: types.DocumentLinkParams) -> Sequence[types.DocumentLink]:
     """Give links that lead somewhere: web pages, and files that exist, those of the workspace by their path."""
+    if (query := await session.query_documents.edited(params.text_document.uri)) is not None:
+        return await links_in(session, query)
     read = await _read(session, params.text_document.uri)
     if read is None:
         return []

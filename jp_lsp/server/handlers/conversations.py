@@ -4,15 +4,18 @@ Each handler reads the params, has one thing done, and gives the conversation as
 """
 
 from collections.abc import Collection
+from contextlib import suppress
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.metadata_edit import ChangeLabels
+from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.caretaker import Copy, NewConversation
 from jp_lsp.driver.describing import describe
 from jp_lsp.driver.shelf import Wanted, choose
 from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.protocol.conversation import ConversationListParams
+from jp_lsp.protocol.reading import InvalidParams
 from jp_lsp.protocol.upkeep import (
     ConversationArchiveParams,
     ConversationExpiryParams,
@@ -48,7 +51,7 @@ async def list_conversations(session: Session, params: ConversationListParams) -
     chosen = choose(every, _wanted(params))
     return {
         "conversations": [
-            conversation_summary(
+            session.listed.summary(
                 facts, is_active=_is_active(session, facts), is_busy=_is_busy(session, facts, held)
             )
             for facts in chosen
@@ -105,9 +108,12 @@ async def fork(session: Session, params: ConversationForkParams) -> JsonObject:
             "last" if params.conversation == "last" else from_wire.conversation_id(params.conversation),
             params.first_turns,
             params.last_turns,
+            _moment(session, params.since, "since"),
+            _moment(session, params.until, "until"),
             params.title,
             _labels(params.labels),
             is_selected=params.use,
+            is_compacted=params.compact,
         )
         return await summary(session, await session.caretaker.copy(wanted))
 
@@ -218,6 +224,25 @@ def _id(params: ConversationParams) -> ConversationId:
 
 def _seconds(expires: str | None, method: str) -> float | None:
     return None if expires is None else from_wire.duration(expires, method)
+
+
+def _moment(session: Session, text: str | None, field: str) -> Timestamp | None:
+    """Read a time, or how long ago it was.
+
+    Raises:
+        InvalidParams: it is neither.
+    """
+    if text is None:
+        return None
+    with suppress(ValueError, OverflowError):
+        return Timestamp.parse(text)
+    try:
+        ago = from_wire.duration(text, "jp/conversation/fork", field)
+    except InvalidParams:
+        example = "'2026-10-05T21:09:27Z', or how long ago it was, such as '2h 30m'"
+        problem = f"jp/conversation/fork: `{field}` must be a time such as {example}, not {text[:60]!r}"
+        raise InvalidParams(problem) from None
+    return Timestamp(session.workplace.clock.now().nanoseconds - round(ago * 1e9))
 
 
 def _labels(labels: tuple[NewLabel, ...]) -> dict[str, str]:

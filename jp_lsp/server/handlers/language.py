@@ -8,19 +8,20 @@ from anyio import to_thread
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
-from jp_lsp.config.about_file import FileFacts, extended_files, is_same_file
+from jp_lsp.config.about_file import extended_files, is_same_file
 from jp_lsp.config.explain import Explanation
 from jp_lsp.config.layer import Origin
 from jp_lsp.config.problem import dotted
 from jp_lsp.language.asking import Ask, Complaint, Excerpt, asks_about
 from jp_lsp.language.completion import Proposal, complete_at
 from jp_lsp.language.definition import ExtendedFiles, target_at
-from jp_lsp.language.findings import Mark, find_marks
+from jp_lsp.language.findings import Mark
 from jp_lsp.language.hover import describe, subject_at
 from jp_lsp.language.positions import Lines
 from jp_lsp.ports.refusal import Refusal
-from jp_lsp.server.configuration_files import EditedFile, facts_of
+from jp_lsp.server.configuration_files import EditedFile
 from jp_lsp.server.handlers.conversation_document import call_hover
+from jp_lsp.server.handlers.query_document import completion_in, hover_in
 from jp_lsp.server.language_to_wire import (
     SOURCE,
     completion_item,
@@ -29,6 +30,7 @@ from jp_lsp.server.language_to_wire import (
     span_of,
     text_edit,
 )
+from jp_lsp.server.query_documents import OpenQuery
 from jp_lsp.server.session import Session
 
 _MARGIN = 3
@@ -36,22 +38,25 @@ _MARGIN = 3
 
 
 async def check(session: Session, uri: str, *, is_saved: bool) -> None:
-    """Say what is wrong in a configuration file that was opened, changed, saved or closed."""
+    """Say what is wrong in a configuration file or a query that was opened, changed, saved or closed."""
     await session.configuration_files.check(uri)
+    await session.query_documents.check(uri)
     if is_saved:
         await session.configuration_files.check_others(uri)
+        await session.query_documents.check_others(uri)
 
 
 async def completion(session: Session, params: types.CompletionParams) -> types.CompletionList:
-    """Offer what can be written at a place of a configuration file."""
+    """Offer what can be written at a place of a configuration file or a query."""
+    if (query := await session.query_documents.edited(params.text_document.uri)) is not None:
+        return await completion_in(session, query, params.position)
     file = await session.configuration_files.edited(params.text_document.uri)
     if file is None:
         return types.CompletionList(is_incomplete=False, items=[])
-    session.configuration_files.list_models()
     known = session.configuration_files.known(file)
 
     def complete() -> Sequence[Proposal]:
-        return complete_at(file.text, _offset(file, params.position), known)
+        return complete_at(file.document, _offset(file, params.position), known)
 
     formats = session.protocol.capability(
         "textDocument", "completion", "completionItem", "documentationFormat"
@@ -60,17 +65,20 @@ async def completion(session: Session, params: types.CompletionParams) -> types.
         completion_item(proposal, index, file.lines, formats)
         for index, proposal in enumerate(await to_thread.run_sync(complete))
     ]
+    session.configuration_files.list_wanted_models()
     return types.CompletionList(is_incomplete=True, items=items)
 
 
 async def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
-    """Describe the setting at a place of a configuration file, or the call in the document of a conversation."""
+    """Describe what stands at a place of a configuration file, a query, or the document of a conversation."""
+    if (query := await session.query_documents.edited(params.text_document.uri)) is not None:
+        return await hover_in(session, query, params.position)
     file = await session.configuration_files.edited(params.text_document.uri)
     if file is None:
         return await call_hover(session, params)
 
     def find() -> types.Hover | None:
-        subject = subject_at(file.text, _offset(file, params.position))
+        subject = subject_at(file.document, _offset(file, params.position))
         if subject is None:
             return None
         text = describe(subject, _explained(file, dotted(subject.path)))
@@ -87,7 +95,7 @@ async def definition(session: Session, params: types.DefinitionParams) -> Sequen
         return []
 
     def find() -> Sequence[types.Location]:
-        target = target_at(file.text, _offset(file, params.position))
+        target = target_at(file.document, _offset(file, params.position))
         if target is None:
             return []
         if isinstance(target, ExtendedFiles):
@@ -102,13 +110,16 @@ async def definition(session: Session, params: types.DefinitionParams) -> Sequen
 async def code_action(
     session: Session, params: types.CodeActionParams
 ) -> Sequence[types.CodeAction | types.Command]:
-    """Offer to mend what is misspelt in a configuration file, and to ask about any code or diagnostic."""
+    """Offer to mend what is misspelt in a configuration file or a query, and to ask about any code or diagnostic."""
     uri = params.text_document.uri
     actions: list[types.CodeAction] = []
     file = await session.configuration_files.edited(uri)
     if file is not None:
-        marks = await to_thread.run_sync(find_marks, file.text, FileFacts())
+        marks: Sequence[Mark] = await session.configuration_files.marks(file)
         actions += _remedies(session, file, marks, params)
+    elif (query := await session.query_documents.edited(uri)) is not None:
+        marks = await session.query_documents.marks(query)
+        actions += _remedies(session, query, marks, params)
     if (document := session.configuration_files.document(uri)) is not None:
         name, language = _name_of(session, uri), document.language_id or ""
         lines = await to_thread.run_sync(Lines, document.source, session.configuration_files.encoding)
@@ -132,7 +143,7 @@ def _line(file: EditedFile, position: types.Position) -> int:
 def _explained(file: EditedFile, key: str) -> Explanation | None:
     """Explain a setting in the configuration in which the file counts; `None` where nobody has it."""
     try:
-        return file.settings.explain(key, facts_of(file).overrides)
+        return file.settings.explain(key, file.settings.expressions_for(file.path) or ())
     except Refusal:
         return None
 
@@ -157,7 +168,7 @@ def _location(path: Path, line: int | None) -> types.Location:
 
 
 def _remedies(
-    session: Session, file: EditedFile, marks: Sequence[Mark], params: types.CodeActionParams
+    session: Session, file: EditedFile | OpenQuery, marks: Sequence[Mark], params: types.CodeActionParams
 ) -> Iterator[types.CodeAction]:
     """Give an edit for each finding in the range whose remedy is known."""
     wanted = span_of(params.range, file.lines)
@@ -165,8 +176,9 @@ def _remedies(
         if mark.remedy is None or not mark.span.touches(wanted):
             continue
         place = range_of(mark.span, file.lines)
+        is_added = mark.remedy.span.start == mark.remedy.span.end
         yield types.CodeAction(
-            f"Change to `{mark.remedy.text}`",
+            f"{'Insert' if is_added else 'Change to'} `{mark.remedy.text}`",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=[
                 each for each in params.context.diagnostics if each.source == SOURCE and each.range == place
@@ -176,7 +188,7 @@ def _remedies(
         )
 
 
-def _edit(session: Session, file: EditedFile, edit: types.TextEdit) -> types.WorkspaceEdit:
+def _edit(session: Session, file: EditedFile | OpenQuery, edit: types.TextEdit) -> types.WorkspaceEdit:
     """Write an edit, with the version where the client can refuse one that comes too late (T22)."""
     if session.protocol.capability("workspace", "workspaceEdit", "documentChanges") is not True:
         return types.WorkspaceEdit(changes={file.uri: [edit]})

@@ -4,6 +4,8 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
@@ -13,7 +15,8 @@ from jp_lsp.protocol.prompt import AnswerParams
 from jp_lsp.protocol.reading import InvalidParams
 from jp_lsp.protocol.turn import InterruptParams, QueryParams, TurnListParams
 from jp_lsp.server import from_wire, to_wire
-from jp_lsp.server.handlers.conversation import transcript_of
+from jp_lsp.server.handlers import query_document
+from jp_lsp.server.handlers.conversation import keep_transcript
 from jp_lsp.server.outbox import Outbox
 from jp_lsp.server.session import Session
 from jp_lsp.server.wire_error import invalid_params, new_trace
@@ -28,20 +31,34 @@ INDICATOR_INTERVAL = 0.5
 
 
 def query(session: Session, params: QueryParams) -> Awaitable[JsonObject]:
-    """Start a query at once, in message order; awaiting gives its result.
+    """Start a query at once, in message order; one in a document, once that was looked at. Awaiting gives its result.
 
     Raises:
         WireError: it cannot begin; awaiting raises one too, and when the query was cancelled.
     """
-    try:
-        asked = from_wire.query(params)
-    except InvalidParams as problem:
-        raise invalid_params("jp/query", [str(problem)]) from None
     token = params.partial_result_token
     if token is None:
         token = params.work_done_token
     if token is None:
         token = f"jp-{secrets.token_hex(6)}"
+    if params.document is None:
+        return _start(session, token, params, None)
+    start = partial(_start, session, token)
+    return query_document.send(session, params.document.uri, params, token, start)
+
+
+def _start(
+    session: Session, token: int | str, params: QueryParams, document: str | None
+) -> Awaitable[JsonObject]:
+    """Start a query; `document` is the path of the file that it is in.
+
+    Raises:
+        WireError: as in `query`.
+    """
+    try:
+        asked = replace(from_wire.query(params), document=document)
+    except InvalidParams as problem:
+        raise invalid_params("jp/query", [str(problem)]) from None
     outbox = Outbox(session, token, params.partial_result_token, is_stored=asked.is_stored)
     try:
         runner = session.host.start(token, asked, outbox)
@@ -112,11 +129,7 @@ async def _show_answer(session: Session, conversation: ConversationId, text: str
     """Open the conversation as a document, or at least say its answer."""
     if session.has_show_document:
         try:
-            stored = await session.workplace.read(conversation)
-            transcript = transcript_of(stored)
-            # A name of its own: editors keep what they have read under a name.
-            name = f"{conversation}-{stored.stream.turn_count}.md"
-            uri = await session.workplace.keep_scratch(name, transcript)
+            uri, transcript = await keep_transcript(session, conversation)
         except (Refusal, OSError) as problem:
             _log.warning("the answer could not be opened as a document: %s", problem)
         else:

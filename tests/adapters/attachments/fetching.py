@@ -27,7 +27,14 @@ class Desk:
         return self.documents
 
     async def apply_edit(
-        self, uri: str, version: int | None, text: str, edits: Sequence[Replacement], label: str
+        self,
+        uri: str,
+        version: int | None,
+        text: str,
+        edits: Sequence[Replacement],
+        label: str,
+        *,
+        is_proposal: bool = True,
     ) -> EditOutcome:
         raise AssertionError("attachments change nothing")
 

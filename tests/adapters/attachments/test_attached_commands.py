@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[AttachmentEntry, list[str]]] = {
 
 
 @pytest.mark.parametrize("case", COMMANDS)
+@pytest.mark.requirement("G34")
 async def test_what_is_run(folder: Folder, case: str) -> None:
     entry, arguments = COMMANDS[case]
     await folder.fetch(entry)
@@ -33,6 +34,7 @@ async def test_what_is_run(folder: Folder, case: str) -> None:
     assert (program.folder, program.timeout) == (str(folder.path), 60.0)
 
 
+@pytest.mark.requirement("G62")
 async def test_the_model_sees_both_outputs_and_the_code(folder: Folder) -> None:
     """Trap 62: an exit code is no failure."""
     folder.runner.end = Exited(1, Output(b"a <b> ]]>\n", 10), Output(b"oh & no", 7))

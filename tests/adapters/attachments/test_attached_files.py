@@ -52,7 +52,7 @@ FOUND: dict[str, tuple[list[Any], list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.requirement("F26")
+@pytest.mark.requirement("F26", "G32", "G33")
 @pytest.mark.parametrize("case", FOUND)
 async def test_what_entries_find(folder: Folder, case: str) -> None:
     entries, wanted = FOUND[case]
@@ -121,6 +121,7 @@ async def test_what_is_neither_text_nor_known_is_left_out(folder: Folder) -> Non
     )
 
 
+@pytest.mark.requirement("G64")
 async def test_a_large_file_is_refused_where_it_is_named_and_left_out_where_it_is_found(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ BAD: dict[str, tuple[Reply, str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
+@pytest.mark.requirement("G63")
 async def test_what_is_no_page_is_told_to_user_and_model(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trap 63: nobody takes an error page for the content."""
     monkeypatch.setattr(web, "PAGE_LIMIT", 10)
@@ -73,6 +74,7 @@ async def test_what_is_no_page_is_told_to_user_and_model(case: str, monkeypatch:
     assert warning.startswith(f"Attachment {url!r} was left out: {problem}")
 
 
+@pytest.mark.requirement("G63")
 async def test_a_page_that_does_not_come_is_not_waited_for() -> None:
     with HttpServer([Reply((Hold(),))]) as server:
         (warning,) = (await fetch(server.url, seconds=0.2)).warnings

@@ -55,6 +55,7 @@ async def test_the_first_failure_ends_the_others(folder: Folder) -> None:
     assert together.cancelled == 2
 
 
+@pytest.mark.requirement("G31")
 async def test_an_unknown_kind_may_be_the_name_of_a_file(folder: Folder) -> None:
     """Trap 31."""
     folder.write(**{"notes:today.md": "n"})

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from jp_lsp.config.fold import OUR_ORDER, Order
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.driver.trust import apply_trust
@@ -23,7 +22,6 @@ class World:
         self.environ: dict[str, str] = {}
         self.server = ServerSettings()
         self.default_model: ModelId | None = ModelId("anthropic", "some-model")
-        self.order: Order = OUR_ORDER
         self.cwd = self.root
         (self.root / ".jp").mkdir(parents=True)
 
@@ -49,7 +47,6 @@ class World:
             self.user_workspace,
             self.server,
             lambda: self.default_model,
-            order=self.order,
         )
 
     def refusal(self, *overrides: str) -> str:

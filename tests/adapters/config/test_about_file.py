@@ -91,10 +91,14 @@ def test_the_text_in_the_editor_counts(world: World) -> None:
         ("personas/dev.toml", True),
         ("pyproject.toml", False),
         ("src/config.toml", False),
+        ("package.json", False),
+        (".jp/conversations/17000000000-a/base_config.json", False),
+        (".jp/conversations/.archive/17000000000-a/metadata.json", False),
+        (".jp/config.yaml", True),
     ],
 )
 def test_where_configuration_lies(world: World, name: str, is_one: bool) -> None:
-    world.workspace("config_load_paths = ['personas']\n")
+    world.workspace("config_load_paths = ['personas', '.']\n")
     assert world.settings().is_configuration(world.root / name) is is_one
 
 

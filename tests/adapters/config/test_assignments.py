@@ -369,6 +369,7 @@ def test_null_is_a_value_of_free_json():
     assert at(written("template.values.x:=null"), "template/values") == {"x": None}
 
 
+@pytest.mark.requirement("G5")
 def test_trap_05_setting_a_list_replaces_what_lies_below_and_merging_appends(
     world: Any, value_of: Callable[..., Any]
 ):
@@ -414,6 +415,7 @@ def test_a_dotted_name_is_reached_by_the_object_form():
     assert list(at(changed, "conversation/tools")) == ["fmt", "my.tool"]
 
 
+@pytest.mark.requirement("G41")
 def test_trap_41_a_number_out_of_range_is_not_cut():
     assert "expected a whole number from 0 to 4294967295, got 3000000000000" in error_of(
         "assistant.request.max_retries:=3000000000000"

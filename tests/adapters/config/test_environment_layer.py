@@ -94,7 +94,7 @@ def test_the_environment_beats_a_file_and_explain_says_so(world: Any):
     ]
 
 
-@pytest.mark.requirement("F37")
+@pytest.mark.requirement("F37", "G8")
 def test_trap_08_a_list_from_the_environment_adds_to_the_files(world: Any):
     world.workspace('editor.envs = ["EDITOR"]')
     world.environ["JP_CFG_EDITOR_ENVS"] = "vi"
@@ -106,6 +106,7 @@ def test_trap_08_a_list_from_the_environment_adds_to_the_files(world: Any):
     ]
 
 
+@pytest.mark.requirement("G7")
 def test_trap_07_a_variable_without_the_whole_prefix_is_not_read_but_noticed(
     world: Any, value_of: Callable[..., object]
 ):

@@ -101,6 +101,25 @@ def test_texts_show_what_was_added_to_what(world: Any):
     ]
 
 
+def test_each_contribution_names_its_strategy(world: Any):
+    world.user('assistant.system_prompt = "Base."\nassistant.instructions = [{ title = "A" }]')
+    world.workspace(
+        'assistant.system_prompt = { value = "First. ", strategy = "prepend" }\n'
+        'assistant.instructions = { value = [{ title = "B" }], strategy = "replace" }\n'
+    )
+    for key in ("assistant.system_prompt", "assistant.instructions"):
+        said = [each.reason for each in world.settings().explain(key).contributions if each.value]
+        assert said == [None, "strategy `prepend`" if key.endswith("prompt") else "strategy `replace`"]
+
+
+def test_what_files_extend_is_decided_by_the_lowest(world: Any):
+    world.user('extends = ["a.toml"]')
+    world.workspace('extends = ["b.toml"]')
+    explanation = world.settings().explain("extends")
+    assert (explanation.value, explanation.origin.kind) == (["a.toml"], "user_global")
+    assert [each.origin.kind for each in explanation.shadowed] == ["workspace"]
+
+
 def test_clearing_a_value_is_a_contribution(world: Any):
     world.workspace('assistant.name = "x"')
     explanation = world.settings().explain("assistant.name", ["assistant.name:=null"])

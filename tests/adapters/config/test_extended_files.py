@@ -61,6 +61,7 @@ def test_a_pattern_goes_through_folders_in_the_order_of_their_parts(write: Write
     ]  # fmt: skip
 
 
+@pytest.mark.requirement("G66")
 def test_trap_66_folders_among_the_matches_are_no_reason_to_lose_the_layer(write: Write):
     main = write("main.toml", 'extends = ["parts/**/*"]')
     write("parts/inner/a.toml", "")
@@ -71,6 +72,7 @@ def test_trap_66_folders_among_the_matches_are_no_reason_to_lose_the_layer(write
     ]
 
 
+@pytest.mark.requirement("G40")
 def test_trap_40_a_workspace_whose_name_looks_like_a_pattern(write: Write):
     main = write("we[ir]d*/main.toml", 'extends = ["a.toml", "parts/*.toml"]')
     write("we[ir]d*/a.toml", "")
@@ -85,6 +87,7 @@ def test_absolute_paths_are_taken_for_relative_ones(write: Write):
     assert order_of(main) == ["a.toml", "main.toml"]
 
 
+@pytest.mark.requirement("G3")
 def test_trap_03_a_shared_file_is_folded_once_for_each_mention(write: Write):
     main = write("main.toml", 'extends = ["a.toml", "b.toml"]')
     write("a.toml", 'extends = ["shared.toml"]')

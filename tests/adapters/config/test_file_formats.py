@@ -36,6 +36,7 @@ def test_a_comment_sign_within_a_text_stays():
     assert parse(b'{"a": "http://x/*y*/" /* z */}', "json") == {"a": "http://x/*y*/"}
 
 
+@pytest.mark.requirement("G39")
 def test_trap_39_yaml_words_of_version_1_1_are_text():
     document = parse(
         b"a: off\nb: on\nc: yes\nd: true\ne: 012\nf: 1:30\ng: 2026-01-01\nh: 0x1F\ni: 1e3\nj: ~", "yaml"
@@ -55,7 +56,8 @@ BROKEN = {
     "json": ("json", b'{\n"a": 1,\n}', "not valid JSON", 3),
     "json of numbers that are none": ("json", b'{"a": NaN}', "`NaN` is not a value", None),
     "json with an open comment": ("json", b"{/* ", "not valid JSON", 1),
-    "json5": ("json5", b"{a: }", "not valid JSON5", None),
+    "json5": ("json5", b"{a: 1,\nb: }", "not valid JSON5: Expected `value`, found `}`", 2),
+    "json5 that is not closed": ("json5", b"{secret: 'k', b: [", "not valid JSON5: Unclosed `array`", 1),
     "yaml": ("yaml", b"a: 1\nb: [1\n", "not valid YAML", 3),
     "yaml with code": ("yaml", b"a: !!python/object:os.system x", "not valid YAML", 1),
     "yaml with bytes": ("yaml", b"a: !!binary aGk=", "bytes", None),
@@ -112,6 +114,7 @@ def test_a_folder_is_no_file(tmp_path: Path):
     assert find_by_stem(tmp_path, "config") == tmp_path / "config.json"
 
 
+@pytest.mark.requirement("G1")
 def test_trap_01_a_dot_in_a_name_is_part_of_it_before_it_is_an_extension(tmp_path: Path):
     (tmp_path / "v1.toml").write_text("", encoding="utf-8")
     assert find_file(tmp_path / "v1.2") == tmp_path / "v1.toml"
@@ -125,7 +128,8 @@ def test_a_missing_file_is_replaced_by_one_of_another_format(tmp_path: Path):
     assert find_file(tmp_path / "other.toml") is None
 
 
-def test_a_file_is_read_again_only_when_it_changed(tmp_path: Path):
+def test_a_file_is_read_again_only_when_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("jp_lsp.config.looks.SETTLED_NANOSECONDS", 0)
     path = tmp_path / "config.toml"
     path.write_text('user.name = "Pixel"', encoding="utf-8")
     cache = FileCache()

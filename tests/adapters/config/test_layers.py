@@ -10,6 +10,7 @@ import pytest
 
 from jp_lsp.config.fold import OUR_ORDER, REFERENCE_ORDER, fold, in_order
 from jp_lsp.config.layer import Layer, Origin, Step
+from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
@@ -69,11 +70,63 @@ def test_the_reference_order_is_a_switch(world: Any):
     world.environ["JP_CFG_ASSISTANT_NAME"] = "environment"
     stream = conversation_with({"assistant": {"name": "conversation"}})
     assert world.settings().explain("assistant.name", [], stream).value == "environment"
-    world.order = REFERENCE_ORDER
+    world.server = ServerSettings(layer_order="conversation_wins")
     explanation = world.settings().explain("assistant.name", [], stream)
     assert explanation.value == "conversation"
     assert explanation.order == REFERENCE_ORDER
     assert world.settings().resolve([], stream).assistant_name == "conversation"
+
+
+@pytest.mark.parametrize("layer_order", ["environment_wins", "conversation_wins"])
+def test_what_a_conversation_is_given_to_keep_does_not_depend_on_the_order(world: Any, layer_order: Any):
+    """The switch decides what is read; what is written follows the reference in both cases (1.2)."""
+    world.workspace('assistant.name = "workspace"\n[[assistant.instructions]]\ntitle = "W"\n')
+    stream = conversation_with(world.settings().resolve([], None).partial)
+    world.environ |= {
+        "JP_CFG_ASSISTANT_NAME": "environment",
+        "JP_CFG_USER_NAME": "me",
+        "JP_CFG_EDITOR_ENVS": "E",
+    }
+    expected = world.settings().resolve(["assistant.tool_choice=none"], stream).partial
+    world.server = ServerSettings(layer_order=layer_order)
+    resolved = world.settings().resolve(["assistant.tool_choice=none"], stream)
+    assert resolved.partial == expected
+    assert world.settings().delta(stream, resolved) == {"assistant": {"tool_choice": "none"}}
+    assert resolved.user_name == "me"
+    assert resolved.assistant_name == ("environment" if layer_order == "environment_wins" else "workspace")
+
+
+ORDERS: dict[str, list[str]] = {
+    "environment_wins": ["files", "conversation", "environment", "request"],
+    "conversation_wins": ["files", "environment", "conversation", "request"],
+}
+
+
+@pytest.mark.parametrize("layer_order", ORDERS)
+def test_each_order_holds_for_replacing_adding_and_explaining(world: Any, layer_order: Any):
+    world.server = ServerSettings(layer_order=layer_order)
+    world.workspace('assistant.name = "files"\n[template.values]\na = "files"\nfiles = 1\n')
+    world.environ |= {
+        "JP_CFG_ASSISTANT_NAME": "environment",
+        "JP_CFG_TEMPLATE_VALUES": ':{"a":"environment"}',
+    }
+    stream = conversation_with(
+        {"assistant": {"name": "conversation"}, "template": {"values": {"a": "conversation", "kept": 1}}}
+    )
+    overrides = ["assistant.name=request", 'template.values:+={"a":"request"}']
+    settings = world.settings()
+    said = [
+        each.value
+        for each in settings.explain("assistant.name", overrides, stream).contributions
+        if each.value
+    ]
+    assert said == ORDERS[layer_order]
+    entry = settings.explain("template.values.a", overrides, stream)
+    assert (entry.value, [each.value for each in entry.shadowed]) == ("request", ORDERS[layer_order][:-1])
+    below = settings.explain("template.values", [], stream)
+    assert below.value == {"a": ORDERS[layer_order][2], "files": 1, "kept": 1}
+    assert settings.explain("assistant.name", [], stream).value == ORDERS[layer_order][2]
+    assert list(below.order)[-3:] == ORDERS[layer_order][1:]
 
 
 def layer(kind: Any, name: str, partial: Any) -> Layer:
@@ -129,6 +182,7 @@ def test_an_edit_holds_from_the_next_query_on(world: Any):
     assert first.assistant_name == "before"
 
 
+@pytest.mark.requirement("G2")
 def test_trap_02_inherit_false_seals_and_explain_says_what_was_skipped(world: Any, value_of: Value):
     world.user('user.name = "global"')
     world.workspace('inherit = false\nassistant.name = "workspace"')

@@ -20,6 +20,7 @@ def warnings(world: Any, *overrides: str) -> tuple[str, ...]:
     return world.settings().resolve(overrides, None).warnings
 
 
+@pytest.mark.requirement("G3")
 def test_trap_03_a_diamond_doubles_items_and_explain_marks_them(world: Any):
     world.workspace('extends = ["a.toml", "b.toml"]')
     for name in ("a", "b"):
@@ -32,6 +33,7 @@ def test_trap_03_a_diamond_doubles_items_and_explain_marks_them(world: Any):
     ]
 
 
+@pytest.mark.requirement("G4")
 def test_trap_04_a_folder_config_d_is_not_loaded_but_hinted_at(world: Any, value_of: Value):
     world.workspace("")
     world.workspace('assistant.name = "x"', ".jp/config.d/a.toml")
@@ -49,6 +51,7 @@ def test_trap_04_a_folder_config_d_is_not_loaded_but_hinted_at(world: Any, value
     assert not [problem for problem in world.settings().problems() if problem.key == "extends"]
 
 
+@pytest.mark.requirement("G10")
 def test_trap_10_a_conversation_hides_an_edit_and_explain_says_so(world: Any):
     world.workspace('assistant.name = "old"')
     stream = ConversationStream.new(Timestamp(0), world.settings().resolve([], None).partial)
@@ -60,8 +63,17 @@ def test_trap_10_a_conversation_hides_an_edit_and_explain_says_so(world: Any):
     assert (explanation.value, explanation.origin.kind) == ("old", "conversation")
     assert explanation.without_conversation == "new"
     assert [str(each.origin) for each in explanation.shadowed] == [".jp/config.toml:1"]
+    path = world.root / ".jp" / "config.toml"
+    assert explanation.notes == (
+        f"the conversation keeps what it has stored; a query with `--cfg {path}` applies .jp/config.toml:1 to it",
+    )
+    applied = settings.resolve([str(path)], stream)
+    assert applied.assistant_name == "new"
+    assert settings.delta(stream, applied) == {"assistant": {"name": "new"}, "user": {"name": "Pixel"}}
+    assert settings.explain("user.name", [], stream).notes == ()
 
 
+@pytest.mark.requirement("G43")
 def test_trap_43_a_conversation_keeps_the_old_command_and_explain_shows_both(world: Any):
     tool = '[conversation.tools.t]\nsource = "local"\ncommand = "{}"\n'
     world.workspace(tool.format("old"))
@@ -71,6 +83,7 @@ def test_trap_43_a_conversation_keeps_the_old_command_and_explain_shows_both(wor
     assert (explanation.value, explanation.without_conversation) == ("old", "new")
 
 
+@pytest.mark.requirement("G16")
 def test_trap_16_replace_is_lost_when_a_later_file_of_the_layer_adds(world: Any):
     world.workspace('[[assistant.instructions]]\ntitle = "Workspace"\n')
     world.user_of_workspace(
@@ -99,6 +112,7 @@ def test_a_replace_that_comes_last_in_its_layer_replaces_the_layers_below(world:
     assert explanation.notes == ()
 
 
+@pytest.mark.requirement("G17")
 def test_trap_17_a_tool_that_is_only_enabled_is_left_out_and_named(world: Any, value_of: Value):
     world.workspace(
         '[conversation.tools.x]\nenable = true\n[conversation.tools.y]\nsource = "local"\ncommand = "y"\n'
@@ -111,11 +125,13 @@ def test_trap_17_a_tool_that_is_only_enabled_is_left_out_and_named(world: Any, v
     assert list(partial["conversation"]["tools"]) == ["*", "y"]
 
 
+@pytest.mark.requirement("G18")
 def test_trap_18_a_bare_effort_is_accepted_in_a_file(world: Any):
     world.workspace('assistant.model.parameters.reasoning = "high"')
     assert world.settings().resolve([], None).parameters.reasoning.effort == "high"
 
 
+@pytest.mark.requirement("G19")
 def test_trap_19_a_parameter_that_looks_misspelt_is_sent_and_noticed(world: Any):
     world.workspace("assistant.model.parameters.max_token = 5\nassistant.model.parameters.seed = 1\n")
     assert warnings(world) == (
@@ -125,6 +141,7 @@ def test_trap_19_a_parameter_that_looks_misspelt_is_sent_and_noticed(world: Any)
     assert world.settings().resolve([], None).parameters.other == {"max_token": 5, "seed": 1}
 
 
+@pytest.mark.requirement("G20")
 def test_trap_20_enable_true_unlocks_what_a_lower_layer_locked(world: Any):
     world.workspace(
         '[conversation.tools.x]\nsource = "local"\ncommand = "x"\n'
@@ -139,6 +156,7 @@ def test_trap_20_enable_true_unlocks_what_a_lower_layer_locked(world: Any):
     ]
 
 
+@pytest.mark.requirement("G37")
 def test_trap_37_a_command_that_lost_its_program_is_noticed(world: Any):
     world.workspace('[conversation.tools.x]\nsource = "local"\ncommand = "a b"\n')
     world.workspace('conversation.tools.x.command = { args = ["c"] }', ".jp.toml")
@@ -151,6 +169,7 @@ def test_trap_37_a_command_that_lost_its_program_is_noticed(world: Any):
     )
 
 
+@pytest.mark.requirement("G39")
 def test_trap_39_switches_in_yaml(world: Any, value_of: Value):
     world.workspace(
         "assistant: {model: {parameters: {reasoning: off}}}\nconversation: {tools: {'*': {enable: on}}}\n",
@@ -160,6 +179,7 @@ def test_trap_39_switches_in_yaml(world: Any, value_of: Value):
     assert value_of("conversation.tools.*.enable") == {"state": True, "allow_toggle": "any"}
 
 
+@pytest.mark.requirement("G42")
 def test_trap_42_keys_are_never_copied(world: Any):
     world.environ |= {
         "ANTHROPIC_API_KEY": "sk-secret",
@@ -172,6 +192,18 @@ def test_trap_42_keys_are_never_copied(world: Any):
     assert partial["providers"]["llm"]["anthropic"]["api_key_env"] == "ANTHROPIC_API_KEY"
 
 
+@pytest.mark.requirement("G42")
+def test_trap_42_what_the_user_has_set_is_kept_and_can_be_kept_at_home(world: Any):
+    """As the reference does, and `start_local` keeps the whole conversation out of the workspace."""
+    world.environ["JP_CFG_USER_NAME"] = "Pixel"
+    world.user('[providers.mcp.s]\ntype = "stdio"\ncommand = "/home/me/bin/s"\n')
+    partial: Any = world.settings().resolve([], None).partial
+    assert partial["user"]["name"] == "Pixel"
+    assert partial["providers"]["mcp"]["s"]["command"] == "/home/me/bin/s"
+    assert world.settings().resolve(["conversation.start_local=true"], None).start_local
+
+
+@pytest.mark.requirement("G44")
 def test_trap_44_redefining_an_alias_does_not_change_a_conversation(world: Any):
     world.workspace('providers.llm.aliases.fast = "openai/a"\nassistant.model.id = "fast"')
     stream = ConversationStream.new(Timestamp(0), world.settings().resolve([], None).partial)

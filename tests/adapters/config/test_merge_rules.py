@@ -223,6 +223,7 @@ CASES: dict[str, tuple[str, list[object], object]] = {
 }
 
 
+@pytest.mark.requirement("G11", "G13", "G37", "G38")
 @pytest.mark.parametrize("case", CASES)
 def test_layers_meet_by_the_rule_of_the_key(case: str):
     check(*CASES[case])
@@ -238,6 +239,7 @@ def test_a_tools_style_is_merged_but_shadows_the_shared_one_as_a_whole():
     assert (style["hidden"], style["inline_results"]) == (True, {"truncate": {"lines": 10}})
 
 
+@pytest.mark.requirement("G12")
 def test_trap_12_a_list_that_gives_way_stays_when_nothing_comes():
     first = nested(SECTIONS, {"value": [A], "discard_when_merged": True})
     tree = merged(first, {"assistant": {"name": "x"}})
@@ -246,6 +248,7 @@ def test_trap_12_a_list_that_gives_way_stays_when_nothing_comes():
     assert held.items == ({"content": "a", "position": 0},)
 
 
+@pytest.mark.requirement("G14")
 def test_trap_14_no_example_instruction_but_the_default_prompt_and_rule():
     tree = complete_table(SCHEMA, EMPTY)
     written: Any = write_table(SCHEMA, tree)
@@ -260,6 +263,7 @@ def test_the_default_rule_is_gone_when_a_layer_has_none():
     check("conversation/compaction/rules", [[]], [])
 
 
+@pytest.mark.requirement("G15")
 def test_trap_15_documented_defaults_hold_inside_entries():
     raw = {
         "providers": {"mcp": {"s": {"type": "stdio", "command": "c"}}},

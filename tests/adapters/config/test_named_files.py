@@ -49,11 +49,13 @@ def test_a_file_without_a_format_is_an_error(roles: Any):
     )
 
 
+@pytest.mark.requirement("G6")
 def test_trap_06_a_folder_of_that_name_does_not_end_the_search(roles: Any, value_of: Value):
     (roles.root / "reviewer").mkdir()
     assert value_of("assistant.name", "reviewer") == "workspace"
 
 
+@pytest.mark.requirement("G1")
 def test_trap_01_a_dot_in_the_name(roles: Any, value_of: Value):
     roles.workspace('assistant.name = "v1"', "cfg/v1.toml")
     assert value_of("assistant.name", "v1.2") == "v1"

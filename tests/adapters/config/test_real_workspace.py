@@ -4,7 +4,6 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from jp_lsp.config.files import FileCache
 from jp_lsp.config.fold import OUR_ORDER, fold, in_order
-from jp_lsp.config.gather import Places, gather
+from jp_lsp.config.gather import Gathered, Places, gather, read_standing
 from jp_lsp.config.layer import Layer, Source
 from jp_lsp.config.resolve import sort_by_position
 from jp_lsp.config.rules import effective_enable
@@ -21,6 +20,8 @@ from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.settings import WorkspaceSettings
 from jp_lsp.config.value import MergedList, MergedText, entries_of, value_at
 from jp_lsp.config.write import write_table
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.refusal import Refusal
 from tests.support.shared import shared_files, shared_path
 
@@ -49,19 +50,17 @@ def expected(name: str) -> Mapping[str, Any]:
     return found
 
 
-def sources_of(overrides: Sequence[str], cache: FileCache, *, as_reference: bool) -> Sequence[Source]:
-    """Gather; the reference adds what a named file holds although it is there already (trap 36)."""
-    gathered = gather(Places(root(), root(), NOWHERE), {}, overrides, cache)
-    return [
-        replace(source, skips_known=source.skips_known and not as_reference)
-        if isinstance(source, Layer)
-        else source
-        for source in in_order(gathered.sources, OUR_ORDER)
-    ]
+def gathered(overrides: Sequence[str], cache: FileCache) -> Gathered:
+    places = Places(root(), root(), NOWHERE)
+    return gather(places, read_standing(places, {}, cache), overrides, cache)
 
 
-def summary_of(overrides: Sequence[str], cache: FileCache, *, as_reference: bool) -> Mapping[str, Any]:
-    sources = sources_of(overrides, cache, as_reference=as_reference)
+def sources_of(overrides: Sequence[str], cache: FileCache) -> Sequence[Source]:
+    return in_order(gathered(overrides, cache).sources, OUR_ORDER)
+
+
+def summary_of(overrides: Sequence[str], cache: FileCache) -> Mapping[str, Any]:
+    sources = sources_of(overrides, cache)
     tree = sort_by_position(fold(sources).tree)
     written: Any = write_table(SCHEMA, tree)
     counted = [
@@ -112,24 +111,27 @@ def with_normal_switch(summary: Mapping[str, Any]) -> Mapping[str, Any]:
 @pytest.mark.parametrize("name", ["base", *PERSONAS])
 def test_the_summary_is_reproduced(name: str, cache: FileCache):
     overrides = [] if name == "base" else [name]
-    found = summary_of(overrides, cache, as_reference=True)
+    found = summary_of(overrides, cache)
     wanted = with_normal_switch(expected(name))
     assert {key: found[key] for key in wanted} == wanted
 
 
-@pytest.mark.parametrize("name", PERSONAS)
-def test_trap_36_only_the_persona_that_is_there_already_differs(name: str, cache: FileCache):
-    as_reference = summary_of([name], cache, as_reference=True)
-    ours = summary_of([name], cache, as_reference=False)
-    if name != "default":
-        assert ours == as_reference
-        return
-    base = summary_of([], cache, as_reference=False)
-    counted = {"files_loaded", "unique_files"}
-    assert {key: ours[key] for key in ours.keys() - counted} == {
-        key: base[key] for key in base.keys() - counted
-    }
-    assert as_reference["section_count"] == 2 * base["section_count"]
+@pytest.mark.requirement("G36")
+@pytest.mark.parametrize("name", [name for name in PERSONAS if name not in STALE])
+def test_trap_36_a_persona_adds_nothing_to_a_conversation_that_has_it(name: str):
+    settings = WorkspaceSettings(root(), root(), {}, NOWHERE, None, ServerSettings(), lambda: None)
+    first = settings.resolve([name], None)
+    stream = ConversationStream.new(Timestamp(0), first.partial)
+    assert settings.resolve([name], stream).partial == first.partial
+    assert settings.resolve([name, name], None).partial == first.partial
+
+
+def test_a_persona_that_the_workspace_has_already_is_there_twice_and_hinted_at(cache: FileCache):
+    """As with the reference; whoever asks what is wrong is told."""
+    found = gathered(["default"], cache)
+    assert [str(problem) for problem in found.problems if problem.severity == "hint"] == [
+        ".jp/config/personas/default.toml: .jp/config.toml has this file already, so its list items are there twice"
+    ]
 
 
 def test_every_file_is_toml_and_all_but_one_stale_persona_have_known_keys_only(cache: FileCache):
@@ -157,9 +159,8 @@ def test_a_query_with_each_persona_begins_or_says_which_line_is_wrong(name: str)
         return
     resolved = settings.resolve([name], None)
     assert resolved.model.provider in {"anthropic", "openai"}
-    assert len(resolved.sections) == (
-        expected(name)["section_count"] + len(expected(name)["instruction_titles_sorted"])
-    ) // (2 if name == "default" else 1)
+    wanted = expected(name)
+    assert len(resolved.sections) == wanted["section_count"] + len(wanted["instruction_titles_sorted"])
     assert [section.position for section in resolved.sections] == sorted(
         section.position for section in resolved.sections
     )

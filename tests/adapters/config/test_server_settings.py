@@ -37,6 +37,7 @@ EVERYTHING: dict[str, Any] = {
     "limits": {"record_events": True, "tool_calls": 5, "cycles": 100},
     "trust": "always",
     "storage": {"newer_format": True},
+    "layer_order": "conversation_wins",
     "local": {"model_path": "/models/a.gguf", "threads": 4},
     "lmstudio": {"base_url": "http://localhost:1"},
     "compatible": {"base_url": "http://localhost:2"},
@@ -51,6 +52,7 @@ READ = ServerSettings(
     LimitSettings(record_events=True, tool_calls=5, cycles=100),
     LocalSettings(Path("/models/a.gguf"), 4),
     "always",
+    "conversation_wins",
     newer_format=True,
     lmstudio_base_url="http://localhost:1",
     compatible_base_url="http://localhost:2",
@@ -139,11 +141,3 @@ def test_a_home_folder_is_expanded(monkeypatch: pytest.MonkeyPatch):
     wrong = read_server_settings({"local": {"model_path": "~nobody-of-that-name/a.gguf"}})
     assert wrong.settings.local.model_path is None
     assert len(wrong.warnings) == 1
-
-
-def test_other_server_settings_share_what_was_read(world: Any):
-    world.workspace('assistant.name = "x"')
-    settings = world.settings()
-    other = settings.with_server(ServerSettings(InterruptSettings(turn_action="prompt")))
-    assert other.resolve([], None).interrupt.gap == "prompt"
-    assert settings.resolve([], None).interrupt.gap == "stop"

@@ -57,7 +57,6 @@ UNUSED_FIELDS: dict[str, str] = {}
 """Fields without effect, and why."""
 
 UNUSED_KEYS: dict[str, str] = {
-    "conversation.compaction.rules": "comes with the operations on conversations",
     "editor.envs": TERMINAL,
     "editor.inline": TERMINAL,
     "plugins.auto_install": TERMINAL,

@@ -51,6 +51,7 @@ def query(settings: WorkspaceSettings, stream: ConversationStream, *overrides: s
 
 @pytest.mark.skipif(not EVENTS, reason="shared test data is missing")
 @pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.parent.name[:11])
+@pytest.mark.requirement("C41")
 def test_real_settings_survive_a_round_trip(path: Path):
     stream = load(path)
     first = read_stored(stream.base_config, [change for _, change in stream.config_deltas()])
@@ -116,6 +117,7 @@ BASES = [*shared_files("real-workspace/.jp/conversations/*/base_config.json"),
 
 @pytest.mark.skipif(not BASES, reason="shared test data is missing")
 @pytest.mark.parametrize("path", BASES, ids=lambda path: path.parent.name[:11])
+@pytest.mark.requirement("C41")
 def test_nothing_of_a_stored_base_configuration_is_lost(path: Path):
     stored = json.loads(path.read_text(encoding="utf-8"))
     ours = to_stored(complete_configuration(read_stored(stored, ()).tree)[0])
@@ -128,6 +130,7 @@ def test_nothing_of_a_stored_base_configuration_is_lost(path: Path):
 
 @pytest.mark.skipif(not EVENTS, reason="shared test data is missing")
 @pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.parent.name[:11])
+@pytest.mark.requirement("C41")
 def test_continuing_a_real_conversation_changes_nothing_by_itself(path: Path):
     settings = WorkspaceSettings(None, NOWHERE, {}, NOWHERE, None, ServerSettings(), lambda: None)
     stream = load(path)
@@ -286,6 +289,7 @@ def test_what_only_the_users_own_files_add_is_not_stored_but_a_workspaces_is(wor
     }
 
 
+@pytest.mark.requirement("G45")
 def test_a_list_that_lost_items_is_stored_whole(world: Any):
     """Trap 45: what cannot be said by adding is said by replacing."""
     tool = '[conversation.tools.t]\nsource = "local"\ncommand = "x"\n'
@@ -375,6 +379,7 @@ def test_newer_changes_clear_and_reset():
     assert reset.tree == {"user": {"name": "Quill"}}
 
 
+@pytest.mark.requirement("C43")
 def test_what_is_not_understood_is_left_out_alone_and_noted():
     base: Any = {
         "assistant": {"name": "x", "request": {"max_retries": "many", "cache": False}},
@@ -389,6 +394,7 @@ def test_what_is_not_understood_is_left_out_alone_and_noted():
     ]
 
 
+@pytest.mark.requirement("C42", "G9")
 def test_trap_09_a_flat_first_delta_is_the_base_configuration():
     events = json.dumps(
         [
@@ -404,6 +410,7 @@ def test_trap_09_a_flat_first_delta_is_the_base_configuration():
     assert read_stored(stream.base_config, ()).tree == {"assistant": {"name": "x"}}
 
 
+@pytest.mark.requirement("G38")
 def test_trap_38_null_in_a_delta_is_no_change():
     assert read_stored({"assistant": {"name": "x"}}, [StoredDelta({"assistant": {"name": None}})]).tree == {
         "assistant": {"name": "x"}
@@ -419,6 +426,7 @@ def test_an_old_alias_means_what_it_meant_then(world: Any):
     assert str(world.settings().resolve([], ConversationStream.new(Timestamp(0), base)).model) == "google/old"
 
 
+@pytest.mark.requirement("C43")
 def test_keys_that_an_old_conversation_lacks_come_from_the_files(world: Any):
     world.workspace("assistant.request.max_retries = 9\nassistant.name = 'new'")
     stream = ConversationStream.new(Timestamp(0), {"assistant": {"name": "old"}})

@@ -140,6 +140,7 @@ items = { type = "object", properties = { z = { type = "integer", required = tru
     assert found.access_error is None
 
 
+@pytest.mark.requirement("G29")
 def test_a_parameter_without_type_leaves_the_servers_in_place(world: Any):
     found = tool(world, 'source = "mcp.s"\nparameters.tags = { enum = ["a"] }')
     assert found.definition.parameters == {"tags": Parameter(None, enum=("a",))}
@@ -160,6 +161,7 @@ def test_items_of_what_is_no_list_are_doubtful(world: Any):
         ("t {% if x %}", "{%"),
     ],
 )
+@pytest.mark.requirement("G23")
 def test_trap_23_an_expression_that_is_cut_by_a_blank_is_noticed(world: Any, command: str, word: str):
     found = resolved(world, f'[conversation.tools.x]\nsource = "local"\ncommand = "{command}"\n')
     assert found.warnings == (
@@ -169,6 +171,7 @@ def test_trap_23_an_expression_that_is_cut_by_a_blank_is_noticed(world: Any, com
     assert found.tools[0].name == "x"
 
 
+@pytest.mark.requirement("G22")
 def test_trap_22_a_shell_that_runs_unasked_is_noticed_and_runs_all_the_same(world: Any):
     text = "[conversation.tools.x]\nsource = 'local'\ncommand = { program = 'a', shell = true }\n"
     assert resolved(world, f"{text}run = 'ask'").warnings == ()
@@ -319,6 +322,7 @@ def test_describe_tools_is_on_whatever_is_said_of_all_tools(world: Any):
         ("source = 'local'\ncommand = 'mine'", ["describe_tools"]),
     ],
 )
+@pytest.mark.requirement("G56")
 def test_trap_56_the_users_own_describe_tools_takes_the_place_of_ours(
     world: Any, entry: str, there: list[str]
 ):

@@ -122,6 +122,7 @@ def test_a_rule_about_the_outside_counts_while_the_user_approves_of_the_place(wo
 @pytest.mark.parametrize(
     "approvals", [None, "", "[]", "{", '{"mounts": 3}', '{"mounts": [{"rule_path": 1}, 7]}']
 )
+@pytest.mark.requirement("G57")
 def test_trap_57_no_rule_that_counts_is_no_access_at_all(world: Any, tmp_path: Path, approvals: str | None):
     (tmp_path / "outside").mkdir()
     (world.root / "ext").symlink_to(tmp_path / "outside")

@@ -201,6 +201,7 @@ def test_how_much_of_a_result_is_shown(world: Any, written: str, wanted: object)
     assert style(world, shared=f"style.inline_results = {written}").inline_results == wanted
 
 
+@pytest.mark.requirement("G21")
 def test_trap_21_a_tools_own_style_takes_the_place_of_the_shared_one_as_a_whole(world: Any):
     shared = "style = { inline_results = 'full', parameters = 'off' }"
     assert style(world, shared=shared) == ToolStyle(inline_results="full", parameters="off")
@@ -208,6 +209,7 @@ def test_trap_21_a_tools_own_style_takes_the_place_of_the_shared_one_as_a_whole(
 
 
 @pytest.mark.parametrize("where", ["own", "shared"])
+@pytest.mark.requirement("G59")
 def test_a_formatter_is_part_of_the_style_and_run_by_the_policy(world: Any, where: str):
     found = resolved(world, **{where: "style.parameters = 'fmt {{tool}}'"})
     assert found.tools[0].policy.formatter == Command("fmt", ("{{tool}}",))

@@ -246,6 +246,7 @@ def test_the_servers_setting_is_passed_on(world: Any, trust: Any, asks: bool):
         assert trusted["openai"].base_url == "https://proxy.example"
 
 
+@pytest.mark.requirement("G43")
 def test_trap_43_a_conversation_that_runs_an_older_command_says_so(world: Any):
     world.workspace(TOOL)
     stream = ConversationStream.new(Timestamp(0), resolved(world).partial)
@@ -259,3 +260,40 @@ def test_trap_43_a_conversation_that_runs_an_older_command_says_so(world: Any):
     )
     world.workspace("")
     assert resolved(world, conversation=stream).warnings == ()
+
+
+WEAKENED: dict[str, tuple[str, str, str]] = {
+    "what a tool may touch": (
+        "conversation.tools.t = { source = 'local', command = 'make', run = 'unattended', access = { fs = "
+        "[{ path = 'out', read = true }] } }",
+        "conversation.tools.t.access.fs = [{ path = '.', write = true }]",
+        "tool t: make, with the access ",
+    ),
+    "an answer to its question": (
+        "conversation.tools.t = { source = 'local', command = 'make', run = 'unattended' }",
+        "conversation.tools.t.questions.sure = { answer = true }",
+        'tool t: make, with the questions {"sure": ',
+    ),
+    "a label's command": (
+        "conversation.labels.mine = { value = { cmd = 'make' } }",
+        "conversation.labels.mine.run = 'unattended'",
+        "label_approval mine: runs without asking [.jp/config.toml:1]",
+    ),
+}
+
+
+@pytest.mark.requirement("T15")
+@pytest.mark.parametrize("case", WEAKENED)
+def test_what_guards_a_program_of_the_users_own_is_not_the_workspaces_to_take(world: Any, case: str) -> None:
+    own, theirs, wanted = WEAKENED[case]
+    world.user(own)
+    assert resolved(world).untrusted == ()
+    world.workspace(theirs)
+    (found,) = described(resolved(world))
+    assert found.startswith(wanted)
+
+
+def test_a_label_of_the_users_may_be_made_to_ask(world: Any) -> None:
+    world.user("conversation.labels.mine = { value = { cmd = 'make' }, run = 'unattended' }")
+    world.workspace("conversation.labels.mine.run = 'ask'")
+    assert resolved(world).untrusted == ()

@@ -1,9 +1,11 @@
 """A whole answer over HTTP: provider, child process and llama.cpp adapter, with a stand-in for the runtime."""
 
+import json
 import os
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -16,6 +18,8 @@ from jp_lsp.ports.provider import CycleRequest, ModelParameters
 from jp_lsp.providers.local.adapter import LocalProvider, connect_to_llamacpp
 from jp_lsp.providers.local.process import LocalModel
 from jp_lsp.providers.local.settings import LocalModelSettings, describe_model
+from jp_lsp.providers.request_trace import RequestTrace
+from jp_lsp.providers.secrets import Secrets
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Completed, Finished, StreamEvent, TextPart
 from tests.adapters.local.stand_ins import Observer, scripted_options
@@ -44,6 +48,22 @@ async def ask(provider: LocalProvider, folder: Path) -> list[StreamEvent]:
 
 def text_of(events: list[StreamEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextPart) and event.kind == "message")
+
+
+async def test_what_the_model_is_asked_can_be_written_down(tmp_path: Path) -> None:
+    trace = RequestTrace(tmp_path / "trace", Secrets([]))
+    model = LocalModel(scripted_options(tmp_path, answer=["Good day."]))
+    connect = partial(connect_to_llamacpp, trace=trace)
+    provider = LocalProvider(LocalModelSettings(tmp_path), model, connect)
+    with anyio.fail_after(20):
+        assert text_of(await ask(provider, tmp_path)) == "Good day."
+        key = (await model.start()).key
+        await provider.aclose()
+    (file,) = (tmp_path / "trace").iterdir()
+    assert file.name.endswith("-local.json")
+    written = file.read_text(encoding="utf-8")
+    assert json.loads(written)["messages"][-1]["content"] == "hi"
+    assert key not in written
 
 
 @pytest.mark.requirement("R1")

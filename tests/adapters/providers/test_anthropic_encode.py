@@ -167,9 +167,22 @@ def test_attachments_stand_before_the_first_words() -> None:
     assert result.warnings == ("anthropic takes no audio/mpeg: attachment 's.mp3' was left out",)
 
 
+def test_a_title_has_as_many_characters_as_the_api_takes() -> None:
+    sources = ["s" * 500, "s" * 501]
+    sent = messages(user("Hello"), attachments=[TextAttachment(source, "b") for source in sources])
+    assert [block.get("title") for block in sent[0]["content"]] == ["s" * 500, "s" * 499 + "…", None]
+
+
 def test_an_attachment_needs_no_words() -> None:
     sent = messages(user(""), attachments=[TextAttachment("a", "b")])
     assert [block["type"] for block in sent[0]["content"]] == ["document"]
+
+
+# Trap 65, in the second cycle of such a turn: results must stand right behind their calls.
+def test_an_attachment_without_words_stays_in_front_of_the_calls() -> None:
+    sent = messages(user(""), calls("a"), returns("a"), attachments=[TextAttachment("a", "b")])
+    kinds = [(message["role"], [block["type"] for block in message["content"]]) for message in sent]
+    assert kinds == [("user", ["document"]), ("assistant", ["tool_use"]), ("user", ["tool_result"])]
 
 
 def test_system_parts_are_blocks() -> None:
@@ -346,7 +359,14 @@ def test_sampling_that_is_refused_is_left_out(name: str, wish: Any, given: Any, 
 
 
 def test_stop_words_are_sent() -> None:
-    assert encoded(stop_words=("END",)).body["stop_sequences"] == ["END"]
+    assert encoded(stop_words=("END", " .")).body["stop_sequences"] == ["END", " ."]
+
+
+def test_stop_words_that_the_api_refuses_are_left_out() -> None:
+    result = encoded(stop_words=("\n\n", "", "END"))
+    assert result.body["stop_sequences"] == ["END"]
+    assert result.warnings == ("anthropic takes no stop words of blanks only: they were left out",)
+    assert "stop_sequences" not in encoded(stop_words=("\n",)).body
 
 
 @pytest.mark.parametrize(
@@ -572,6 +592,7 @@ def test_a_model_that_cannot_enforce_a_schema_is_asked_in_words() -> None:
             {"oneOf": [{"type": "object", "additionalProperties": {"type": "string"}}, {"const": 1}]},
             {"anyOf": [{"type": "object", "additionalProperties": False}, {"const": 1}]},
         ),
+        ({"anyOf": [{"const": 1}], "oneOf": [{"const": 2}]}, {"anyOf": [{"const": 1}, {"const": 2}]}),
         ({"enum": ["a"], "default": "a", "title": "T"}, {"enum": ["a"], "default": "a", "title": "T"}),
         ({"$ref": "#/$defs/x", "description": "gone"}, {"$ref": "#/$defs/x"}),
         (

@@ -133,7 +133,12 @@ def test_text_that_might_have_been_a_tag_is_released(last: Any, end: str, tail: 
 def test_held_text_comes_before_what_interrupts_it() -> None:
     check(
         [delta(content="Let me"), call_delta(0, "c", "run", "{}"), STOP, DONE],
-        "f0", "m1:Let me", "f1", "s2:c,run", "a2:{}", "f2", "completed",
+        "m1:Let me", "f0", "s2:c,run", "a2:{}", "f1", "f2", "completed",
+        scans_tags=True,
+    )  # fmt: skip
+    check(
+        [delta(content="<think>\nLet me think"), call_delta(0, "c", "run", "{}"), STOP, DONE],
+        "r0:Let ", "r0:me think", "f0", "s2:c,run", "a2:{}", "f1", "f2", "completed",
         scans_tags=True,
     )  # fmt: skip
     check(
@@ -141,6 +146,42 @@ def test_held_text_comes_before_what_interrupts_it() -> None:
         "m1:abc", "f0", "m1:def", "f1", "completed",
         scans_tags=True,
     )  # fmt: skip
+
+
+# Content in parts
+
+
+def thinking(*texts: str) -> dict[str, Any]:
+    return {"type": "thinking", "thinking": [{"type": "text", "text": text} for text in texts]}
+
+
+def saying(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+@pytest.mark.parametrize("scans_tags", [False, True])
+@pytest.mark.parametrize(
+    ("contents", "expected"),
+    [
+        (
+            [[thinking("Two", " looks.")], [thinking(" Now."), saying("I ")], "look."],
+            ["r0:Two looks.", "r0: Now.", "f0", "m1:I ", "m1:look.", "f1"],
+        ),
+        ([[saying("Only"), saying(" said.")]], ["f0", "m1:Only", "m1: said.", "f1"]),
+        ([[thinking("Only thought.")]], ["r0:Only thought.", "f0", "f1"]),
+        ([[{"type": "thinking", "thinking": "Whole."}]], ["r0:Whole.", "f0", "f1"]),
+        ([[thinking("One."), saying("A"), thinking("Two."), saying("B")]],
+         ["r0:One.", "f0", "m1:A", "f1", "r2:Two.", "f2", "m3:B", "f3"]),
+        ([[saying("<think>\nno tag</think>")]], ["f0", "m1:<think>\nno tag</think>", "f1"]),
+        ([[], [None, 7, "x", [], {}, thinking(), {"type": "reference", "reference_ids": [1]}]], ["f0", "f1"]),
+        ([[{"text": 3, "thinking": [3, {"text": None}, None]}], {"text": "x"}, 3], ["f0", "f1"]),
+    ],
+)  # fmt: skip
+def test_content_in_parts_is_read_in_their_order(
+    contents: list[Any], expected: list[str], scans_tags: bool
+) -> None:
+    payloads = [delta(content=content) for content in contents]
+    check([*payloads, STOP, DONE], *expected, "completed", scans_tags=scans_tags)
 
 
 # Order
@@ -161,8 +202,8 @@ def test_kinds_that_come_back_get_new_indices() -> None:
             STOP,
             DONE,
         ],
-        "r0:one", "f0", "m1:two", "f1", "r2:three", "f2", "m3:four", "f3", "s4:c,run", "a4:{}",
-        "m5:five", "f5", "r6:six", "f6", "s8:d,run", "a8:{}", "f7", "f4", "f8", "completed",
+        "r0:one", "f0", "m1:two", "f1", "r2:three", "f2", "m3:four", "s4:c,run", "a4:{}",
+        "f3", "m5:five", "f5", "r6:six", "f6", "s8:d,run", "a8:{}", "f7", "f4", "f8", "completed",
     )  # fmt: skip
 
 

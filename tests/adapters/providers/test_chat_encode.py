@@ -57,15 +57,11 @@ def test_unset_settings_are_not_sent() -> None:
 
 
 def test_what_a_server_cannot_take_is_dropped_with_a_sentence() -> None:
-    shy = replace(COMPATIBLE, takes_stop=False, max_tokens_member="max_completion_tokens")
-    result = encoded(request(of=QWEN, top_k=1, stop_words=("x",), max_tokens=9), shy)
+    shy = replace(COMPATIBLE, max_tokens_member="max_completion_tokens")
+    result = encoded(request(of=QWEN, top_k=1, max_tokens=9), shy)
     assert "top_k" not in result.body
-    assert "stop" not in result.body
     assert result.body["max_completion_tokens"] == 9
-    assert result.warnings == (
-        "compatible takes no top_k: the setting was left out",
-        "compatible takes no stop words: the setting was left out",
-    )
+    assert result.warnings == ("compatible takes no top_k: the setting was left out",)
 
 
 def test_usage_is_asked_for_only_where_it_is_understood() -> None:

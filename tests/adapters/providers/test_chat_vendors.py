@@ -67,6 +67,7 @@ PARSED = {"reasoning_format": "parsed"}
         (GLM, "off", {**PARSED, "reasoning_effort": "none"}),
         (GLM, None, PARSED),
         (GLM, Effort("high"), PARSED),
+        (GLM, Effort("none"), {**PARSED, "reasoning_effort": "none"}),
         (model("cerebras/new"), "off", {**PARSED, "reasoning_effort": "none"}),
         (model("cerebras/new"), None, PARSED),
         (model("cerebras/new"), "auto", PARSED),
@@ -95,6 +96,22 @@ def test_efforts(of: ModelDetails, wish: Any, fields: dict[str, Any]) -> None:
     made = body(of=of, reasoning=wish)
     common = {"model", "messages", "stream", "stream_options"}
     assert {name: value for name, value in made.items() if name not in common} == fields
+
+
+@pytest.mark.parametrize(
+    ("of", "wish", "is_told"),
+    [
+        (GROK_4, Effort("high"), True),
+        (model("xai/new"), Effort("high"), True),
+        (GROK_45, Effort("high"), False),
+        (GROK_4, "auto", False),
+        (GROK_4, None, False),
+    ],
+    ids=short_name,
+)
+def test_a_wish_that_counts_for_nothing_is_told(of: ModelDetails, wish: Any, is_told: bool) -> None:
+    sentence = f"{of.id} is not known to take an effort: the reasoning setting was left out"
+    assert encoded(request(of=of, reasoning=wish)).warnings == ((sentence,) if is_told else ())
 
 
 # History

@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
+from jp_lsp.ports.provider import ProviderError
 from jp_lsp.providers.connection import Connection
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Finished, StreamEvent
@@ -127,6 +128,49 @@ async def test_a_proxys_page_is_an_error_with_its_words(monkeypatch: pytest.Monk
         assert isinstance(instead, StreamFailure)
         assert instead.kind == "transient"
         assert instead.message.endswith("instead of a stream: Access denied by policy")
+
+
+# Nothing was sent and nothing will change by itself: it is told once, and not tried again.
+@pytest.mark.usefixtures("no_proxies")
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        (
+            "HTTPS_PROXY",
+            "socks5://127.0.0.1:1",
+            "Using SOCKS proxy, but the 'socksio' package is not installed.",
+        ),
+        ("HTTPS_PROXY", "gopher://user:secret-word@host", "Unknown scheme for proxy URL"),
+        ("HTTPS_PROXY", "http://host:port", "Invalid port: 'port'"),
+        ("HTTPS_PROXY", "http://user:secret-word@127.0.0.1:99999", "Port out of range"),
+        ("HTTP_PROXY", "127.0.0.1:65536", "Port out of range"),
+        ("SSL_CERT_FILE", "nowhere.pem", "No such file or directory"),
+    ],
+)
+async def test_an_environment_that_cannot_be_used_is_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    async with provider("google", "https://models.invalid") as made:
+        (failure,) = await ask(made, "google")
+        with pytest.raises(ProviderError) as listing:
+            await made.models()
+    assert isinstance(failure, StreamFailure)
+    assert (failure.kind, failure.is_retryable) == (FailureKind.OTHER, False)
+    assert failure.message.startswith("cannot connect to models.invalid: a proxy (HTTPS_PROXY, ")
+    assert variable in failure.message
+    assert said in failure.message
+    assert "secret-word" not in failure.message
+    assert listing.value.failure == failure
+
+
+@pytest.mark.usefixtures("no_proxies")
+async def test_a_proxy_that_nobody_uses_may_be_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:99999")
+    monkeypatch.setenv("NO_PROXY", "localhost, *")
+    with HttpServer(lambda _: greeting("ollama")) as server:
+        async with provider("ollama", server.url.replace("127.0.0.1", "127.1")) as made:
+            assert isinstance((await ask(made, "ollama"))[-1], Finished)
 
 
 @pytest.fixture(scope="module")

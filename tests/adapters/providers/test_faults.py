@@ -397,14 +397,34 @@ async def test_where_requests_go(name: str, path: str, accept: str, key_header: 
         ("https://h/", "/v1/x", "https://h/v1/x"),
         ("https://h/proxy", "/v1/x", "https://h/proxy/v1/x"),
         ("https://h/proxy/v1", "/v1/x", "https://h/proxy/v1/x"),
+        ("https://h/api/paas/v4/", "/v1/x/y", "https://h/api/paas/v4/x/y"),
+        ("https://h/v1beta2", "/v1/x", "https://h/v1beta2/x"),
+        ("https://h/vllm", "/v1/x", "https://h/vllm/v1/x"),
         ("https://h/v1", "/api/x", "https://h/v1/api/x"),
         ("https://h/api/v1", "/api/v1/x", "https://h/api/v1/x"),
         ("https://h/api", "/api/v1/x", "https://h/api/api/v1/x"),
         ("https://h/v1", "/chat/x", "https://h/v1/chat/x"),
+        ("https://h/plain/chat/completions", "/v1/x", "https://h/plain/x"),
+        ("https://h/v1/chat/completions/", "/v1/x", "https://h/v1/x"),
+        ("https://h/api/v1/chat/completions", "/api/v1/x", "https://h/api/v1/x"),
+        ("https://h/chat/completions", "/x", "https://h/x"),
     ],
 )
 async def test_how_addresses_are_joined(base: str, path: str, url: str) -> None:
     assert join_url(base, path) == url
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("https://h", "https://h/public/v1/models"),
+        ("https://h/v1/", "https://h/public/v1/models"),
+        ("https://h/proxy/v1", "https://h/proxy/public/v1/models"),
+        ("https://h/v1/chat/completions", "https://h/public/v1/models"),
+    ],
+)
+async def test_a_page_beside_the_api_has_no_version_in_front(base: str, url: str) -> None:
+    assert join_url(base, "/public/v1/models", is_versioned=False) == url
 
 
 @pytest.mark.requirement("R256")

@@ -345,6 +345,8 @@ def off(**fields: Any) -> dict[str, Any]:
         (BUDGET, Effort("none"), on(thinkingBudget=512)),
         (BUDGET, Effort(99_999), on(thinkingBudget=24_576)),
         (Budgetted(True, 0, 100), "off", off(thinkingBudget=0)),
+        (Budgetted(True, 0, 100), Effort("none"), off(thinkingBudget=0)),
+        (Budgetted(True, 0, 100), Effort(0), off(thinkingBudget=0)),
         (LADDER, None, on(thinkingLevel="HIGH")),
         (LADDER, "off", off(thinkingLevel="LOW")),
         (LADDER, Effort("xlow"), on(thinkingLevel="LOW")),

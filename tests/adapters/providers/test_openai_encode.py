@@ -131,6 +131,17 @@ def test_what_others_said_is_plain() -> None:
     ]
 
 
+# Trap 46: the result bears the id of its call, whatever it is.
+def test_long_ids_of_other_vendors_are_shortened_and_stay_different() -> None:
+    fits, one, other = "c" * 64, "c" * 65, "c" * 66
+    sent = history(*(e for call_id in (fits, one, other) for e in (calls(call_id), returns(call_id))))
+    ids = [item["call_id"] for item in sent]
+    assert ids[::2] == ids[1::2]
+    assert ids[0] == fits
+    assert len(set(ids)) == 3
+    assert {len(call_id) for call_id in ids} == {64}
+
+
 @pytest.mark.requirement("R214", "F17", "F18")
 @pytest.mark.parametrize(
     ("events", "expected"),
@@ -249,7 +260,8 @@ def test_a_tool_of_a_server_goes_out_in_words_that_the_vendor_knows() -> None:
 )
 def test_tool_choices(choice: Any, sent: Any) -> None:
     assert body(tools=[tool()], choice=choice)["tool_choice"] == sent
-    assert body(choice=choice)["tool_choice"] == "auto", "without tools there is nothing to choose"
+    without_tools = "none" if choice == "none" else "auto"
+    assert body(choice=choice)["tool_choice"] == without_tools, "without tools nothing can be demanded"
 
 
 # Reasoning
@@ -270,7 +282,9 @@ def test_tool_choices(choice: Any, sent: Any) -> None:
         ("gpt-5", "off", "minimal", False),
         ("gpt-5.4-pro", "off", "medium", False),
         ("o3", Effort("low"), "low", True),
-        ("o3", "off", "minimal", False),
+        ("o3", "off", "low", False),
+        ("gpt-5-mini", "off", "minimal", False),
+        ("gpt-5-mini", Effort("xhigh"), "xhigh", True),
         ("gpt-4o", "off", None, False),
         ("gpt-4o", Effort("high"), None, False),
         ("gpt-new", None, None, False),
@@ -297,6 +311,8 @@ def test_efforts(name: str, wish: Any, effort: str | None, is_on: bool) -> None:
         ("gpt-5.4-pro", "low", "medium"),
         ("gpt-5.4-pro", "none", "medium"),
         ("gpt-5.5", "max", "xhigh"),
+        ("o4-mini", "xlow", "low"),
+        ("o4-mini", "max", "high"),
     ],
 )
 def test_an_effort_that_the_model_lacks_is_the_nearest(name: str, wish: Any, effort: str) -> None:
@@ -383,6 +399,35 @@ def test_a_schema_is_enforced() -> None:
             },
         },
         "verbosity": "low",
+    }
+
+
+# Trap 60.
+def test_words_of_a_schema_that_the_vendor_refuses_move_into_the_description() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"oneOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]},
+            "b": {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 2},
+        },
+        "required": ["a", "b"],
+        "not": {"required": ["c"]},
+    }
+    sent: Any = body(schema=schema)["text"]
+    assert sent["format"]["schema"] == {
+        "type": "object",
+        "properties": {
+            "a": {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]},
+            "b": {
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 2,
+                "description": "{uniqueItems: true}",
+            },
+        },
+        "required": ["a", "b"],
+        "additionalProperties": False,
+        "description": '{not: {"required":["c"]}}',
     }
 
 

@@ -55,9 +55,9 @@ def mended(*ids: str) -> list[Any]:
     [
         ("Item 'rs_2' of type 'reasoning' was provided without its required following item.", {}, ["rs_2"]),
         (
-            "Item 'rs_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_9'.",
+            "Item 'msg_1' of type 'message' was provided without its required 'reasoning' item: 'rs_9'.",
             {},
-            ["rs_1"],
+            ["msg_1"],
         ),
         (
             "The encrypted content for item rs_2 could not be verified.",
@@ -78,7 +78,8 @@ def test_items_that_are_refused_lose_their_ids(message: str, members: Any, ids: 
 @pytest.mark.parametrize(
     "answer",
     [
-        refusal("Item 'rs_7' of type 'reasoning' was provided without its required following item."),
+        # Calls are sent without an id, so there is nothing to take away.
+        refusal("Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item."),
         refusal("Something else."),
         refusal("Item 'rs_1' of type 'reasoning' was provided without its required following item.", 422),
     ],

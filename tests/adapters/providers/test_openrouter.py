@@ -267,7 +267,7 @@ def test_a_model_that_can_be_silenced_is_forced_in_a_second_request(choice: Any)
     result = played(asked, answer(delta(reasoning="hm"), *HI), answer(delta(reasoning="hm"), *CALL))
     first, second = result.bodies
     assert first["tool_choice"] == "auto"
-    assert first["messages"][0] == {"role": "system", "content": nudge(choice)}
+    assert first["messages"][0] == said("system", text(nudge(choice)))
     named = {"type": "function", "function": {"name": "run"}}
     assert second["tool_choice"] == ("required" if choice == "required" else named)
     assert second["reasoning"] == {"exclude": True, "effort": "none"}
@@ -410,3 +410,25 @@ async def test_the_vendor_sees_who_asks() -> None:
     assert sent.path == "/api/v1/chat/completions"
     assert sent.headers["authorization"] == "Bearer sk-key-of-nobody"
     assert (sent.headers["x-title"], sent.headers["http-referer"]) == ("My JP", "https://me.example")
+
+
+@pytest.mark.anyio
+async def test_a_name_that_no_header_can_hold_stops_no_request() -> None:
+    settings = ProviderSettings(app_name="Jürgens\nJP")
+    with HttpServer([Reply.sse(sse(*HI))]) as server, anyio.fail_after(20):
+        provider = make_provider(Connection(server.url, "sk-key-of-nobody", settings))
+        events = [event async for event in provider.stream(request(of=GPT), Observer())]
+        await provider.aclose()
+    assert shown([to_json(event) for event in events])[-1] == "completed"
+    assert server.requests[0].headers["x-title"] == "J?rgens?JP"
+
+
+def test_a_model_that_holds_to_no_schema_is_asked_in_blocks_like_all_else() -> None:
+    made = encoded(
+        of=model("openrouter/x/y", structured_output=False), schema={"type": "object"}, system=["A"]
+    )
+    sent: Any = made.body["messages"]
+    assert sent[0] == said("system", text("A"))
+    (block,) = sent[1]["content"]
+    assert (sent[1]["role"], block["type"]) == ("system", "text")
+    assert '{"type":"object"}' in block["text"]

@@ -11,6 +11,7 @@ from jp_lsp.ports.providers import PROVIDER_DEFAULTS, ProviderSettings
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.registry import ProviderRegistry
+from jp_lsp.providers.request_trace import RequestTrace
 from tests.adapters.providers.making import Observer, model, request
 from tests.support.http_server import HttpServer, Reply
 
@@ -121,7 +122,8 @@ def test_an_unknown_vendor_names_the_known_ones_and_a_near_one() -> None:
 def test_the_local_model_comes_from_its_maker() -> None:
     made: list[Any] = []
 
-    def make() -> Any:
+    def make(trace: RequestTrace | None) -> Any:
+        assert trace is None
         made.append(object())
         return made[-1]
 

@@ -62,6 +62,15 @@ def test_metadata_stays_with_its_part() -> None:
     )
 
 
+@pytest.mark.parametrize("key", ["anthropic_thinking_signature", "google_thought_signature"])
+def test_metadata_holds_whole_characters_only(key: str) -> None:
+    given, kept = {key: "s" + LOW, "n": 1}, {key: "s\ufffd", "n": 1}
+    check(
+        [TextPart(0, "reasoning", "a", given), Flush(0, given), ToolCallStart(1, "id", "name", given)],
+        [TextPart(0, "reasoning", "a", kept), Flush(0, kept), ToolCallStart(1, "id", "name", kept)],
+    )
+
+
 def test_other_events_pass() -> None:
     check([KeepAlive(), part("Zoë"), Flush(0)], [KeepAlive(), part("Zoë"), Flush(0)])
 

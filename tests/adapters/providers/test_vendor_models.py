@@ -138,7 +138,12 @@ async def test_cerebras_works_without_its_catalogue() -> None:
     listing = {"data": [entry("new"), entry("gpt-oss-120b"), entry(None)]}
     levels = Leveled(False, frozenset({"low", "medium", "high"}))
     assert await listed("cerebras", {"/v1/models": listing}) == [
-        ModelDetails(ModelId("cerebras", "gpt-oss-120b"), reasoning=levels),
+        ModelDetails(
+            ModelId("cerebras", "gpt-oss-120b"),
+            context_window=131_072,
+            max_output_tokens=40_960,
+            reasoning=levels,
+        ),
         ModelDetails(ModelId("cerebras", "new")),
     ]
     settings = {"temperature": False, "top_p": True, "stop": False}

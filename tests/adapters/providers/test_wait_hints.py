@@ -73,6 +73,7 @@ def test_durations(text: str, seconds: float | None) -> None:
         ("Try again in 20 minutes", "", 1200),
         ("try again in 350ms", "", 1),
         ("retry-after: 7", "", 7),
+        ("Retry-After:7", "", 7),
         ("try again in 0s", "", None),
         ("try again later", "", None),
         ("I waited 5 days", "", None),

@@ -4,7 +4,7 @@ from tests.adapters.providers.replay import Json
 
 
 def shown(events: list[Json]) -> list[str]:
-    """Write events as short words: `r0:text`, `m1:text`, `s2:id,name`, `a2:text`, `f0`, the end."""
+    """Write events as short words: `r0:text`, `m1:text`, `s2:id,name`, `a2:text`, `f0`, `ping`, the end."""
     letters = {"reasoning": "r", "message": "m", "structured": "d"}
     words: list[str] = []
     for event in events:
@@ -18,6 +18,8 @@ def shown(events: list[Json]) -> list[str]:
                 words.append(f"{letters[event['kind']]}{event['index']}:{event['text']}")
             case "finished":
                 words.append(event["reason"] if event["reason"] != "other" else f"other {event['value']}")
+            case "keep_alive":
+                words.append("ping")
             case _:
                 words.append(f"{event['type']} {event['kind']}")
     return words

@@ -57,8 +57,16 @@ class Editor:
         return self.documents
 
     async def apply_edit(
-        self, uri: str, version: int | None, text: str, edits: Sequence[Replacement], label: str
+        self,
+        uri: str,
+        version: int | None,
+        text: str,
+        edits: Sequence[Replacement],
+        label: str,
+        *,
+        is_proposal: bool = True,
     ) -> EditOutcome:
+        assert is_proposal
         self.sent.append(Sent(uri, version, text, tuple(edits), label))
         self.on_edit()
         return self.outcome

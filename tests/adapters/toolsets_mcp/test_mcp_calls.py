@@ -112,7 +112,7 @@ async def test_a_server_that_does_not_start_fails_the_call() -> None:
     assert outcome == Failed(text)
 
 
-@pytest.mark.requirement("T06")
+@pytest.mark.requirement("T06", "G28")
 async def test_a_server_that_dies_fails_its_call_only_and_is_started_again() -> None:
     async with watched_pool() as (watching, servers):
         configs = {"notes": watching.server(), "other": watching.server("other")}

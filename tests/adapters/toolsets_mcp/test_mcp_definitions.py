@@ -234,7 +234,7 @@ CHANGES: dict[str, tuple[Parameter, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.requirement("R273")
+@pytest.mark.requirement("R273", "G29")
 @pytest.mark.parametrize(("changes", "told"), CHANGES.values(), ids=CHANGES)
 def test_a_change_replaces_its_member_and_no_other(changes: Parameter, told: dict[str, Any]) -> None:
     """Trap 29: what the user left out stays the server's, the type above all."""
@@ -310,6 +310,7 @@ TEXTS: dict[str, tuple[dict[str, Any], tuple[str | None, str | None]]] = {
 
 
 @pytest.mark.parametrize(("texts", "expected"), TEXTS.values(), ids=TEXTS)
+@pytest.mark.requirement("G30")
 def test_the_users_text_goes_before_the_servers(
     texts: dict[str, Any], expected: tuple[str | None, str | None]
 ) -> None:

@@ -17,6 +17,7 @@ LISTED = (
 
 
 @pytest.mark.parametrize("era", ["handshake", "modern"])
+@pytest.mark.requirement("G35")
 async def test_documents_are_listed_and_read(era: str) -> None:
     """Trap 35: a document alone is a reason to start the server."""
     async with watched_pool() as (watching, servers):

@@ -50,7 +50,7 @@ async def test_changes_of_the_user_are_merged() -> None:
     assert found.specs[0].definition.parameters["text"].schema == {"type": "string", "enum": ["yes", "no"]}
 
 
-@pytest.mark.requirement("F23")
+@pytest.mark.requirement("F23", "G61")
 async def test_a_schema_of_any_kind_does_not_make_the_query_fail() -> None:
     """Trap 61."""
     schema = {
@@ -193,7 +193,7 @@ async def test_a_server_that_starts_but_lists_nothing_runs_into_a_limit(
         await check_refusal(servers, [tool("x")], text, watching.server(start="mute"))
 
 
-@pytest.mark.requirement("R273")
+@pytest.mark.requirement("R273", "G65")
 async def test_an_optional_server_that_does_not_start_costs_its_tools_only(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

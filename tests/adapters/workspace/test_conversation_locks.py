@@ -16,17 +16,20 @@ from tests.support.workspaces import ID, START, Place
 HOLD = """
 import fcntl, os, sys
 descriptor = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
-fcntl.flock(descriptor, fcntl.LOCK_EX)
+getattr(fcntl, sys.argv[2])(descriptor, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
 """
 
 
 @contextmanager
-def held_elsewhere(path: Path) -> Generator[subprocess.Popen[str]]:
+def held_elsewhere(path: Path, kind: str = "flock") -> Generator[subprocess.Popen[str]]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, str(path), kind],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
@@ -65,7 +68,7 @@ def test_nobody_else_gets_it_meanwhile(path: Path) -> None:
     again.release()
 
 
-@pytest.mark.requirement("T24", "R338")
+@pytest.mark.requirement("T24", "R338", "C57", "C58")
 def test_another_process_holds_it_until_it_dies(path: Path) -> None:
     with held_elsewhere(path) as process:
         assert acquire(path, START) is None
@@ -77,6 +80,26 @@ def test_another_process_holds_it_until_it_dies(path: Path) -> None:
         lock = acquire(path, START)
         assert lock is not None
         lock.release()
+
+
+@pytest.mark.requirement("C58")
+def test_a_lock_on_a_range_of_the_file_is_none(path: Path) -> None:
+    """JP holds the other kind, and whoever holds this one keeps neither JP nor us out."""
+    with held_elsewhere(path, "lockf"):
+        assert not is_locked(path)
+        lock = acquire(path, START)
+        assert lock is not None
+        lock.release()
+
+
+def test_a_lock_for_a_moment_has_no_note(path: Path) -> None:
+    lock = acquire(path, None)
+    assert lock is not None
+    assert path.read_bytes() == b""
+    assert acquire(path, START) is None
+    assert describe_holder(path) == "another process"
+    lock.release()
+    assert not path.exists()
 
 
 def test_a_shorter_note_leaves_nothing_of_a_longer_one(path: Path) -> None:
@@ -103,11 +126,12 @@ def test_orphans_are_removed_and_held_ones_stay(path: Path) -> None:
     orphan = path.with_name("jp-c17912345679.lock")
     with held_elsewhere(path):
         orphan.write_text("{}", encoding="utf-8")
-        assert remove_orphans(path.parent, START) == 1
+        assert remove_orphans(path.parent) == 1
         assert [each.name for each in path.parent.iterdir()] == [path.name]
-    assert remove_orphans(path.parent / "none", START) == 0
+    assert remove_orphans(path.parent / "none") == 0
 
 
+@pytest.mark.requirement("C58")
 def test_a_lock_that_cannot_be_opened_counts_as_held(path: Path) -> None:
     path.parent.mkdir()
     path.symlink_to(path)  # leads nowhere, for root too

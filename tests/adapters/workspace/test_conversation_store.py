@@ -158,6 +158,7 @@ async def test_there_may_be_no_such_conversation(bench: Bench) -> None:
         assert refused.value.error.code == "conversation_not_found"
 
 
+@pytest.mark.requirement("C32")
 async def test_files_that_cannot_be_read_are_refused_with_the_reason(bench: Bench) -> None:
     await make(bench)
     bench.damage(ID)
@@ -169,6 +170,7 @@ async def test_files_that_cannot_be_read_are_refused_with_the_reason(bench: Benc
     assert await bench.again().lock_holder(ID) is None
 
 
+@pytest.mark.requirement("C10")
 async def test_ids_do_not_collide(bench: Bench) -> None:
     first = await make(bench)
     second = await bench.store.create(BASE, local=False, persist=True)

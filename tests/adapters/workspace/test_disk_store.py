@@ -91,6 +91,7 @@ class TestRoots:
         await conversation.save()
         assert conversation_tree(place.storage) == ALL_FILES
 
+    @pytest.mark.requirement("C56")
     async def test_one_of_the_workspace_alone_is_imported_before_its_first_save(self, place: Place) -> None:
         place.open()
         folder = fill(place.storage, NAME, turn(), user("a"), base=BASE, age=100)
@@ -149,6 +150,7 @@ class TestRoots:
         assert conversation.title == "ws"
         assert len(conversation.stream) == 0
 
+    @pytest.mark.requirement("C53")
     async def test_a_newer_but_shorter_copy_is_read_with_a_warning(
         self, place: Place, caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -160,6 +162,7 @@ class TestRoots:
         assert len(conversation.stream) == 1
         assert "has fewer entries than the older copy" in caplog.text
 
+    @pytest.mark.requirement("C55")
     async def test_a_copy_without_events_is_no_copy(self, place: Place) -> None:
         """A crash fell between the files of its first save; the other root has them all."""
         place.open()
@@ -189,7 +192,7 @@ class TestRoots:
 
 
 class TestNothingChanges:
-    @pytest.mark.requirement("F33", "F27")
+    @pytest.mark.requirement("F33", "F27", "C54")
     async def test_opening_and_saving_without_a_change_touches_nothing(self, place: Place) -> None:
         fill(
             place.storage,
@@ -308,6 +311,7 @@ class TestTitles:
         (folder,) = (place.silo / "conversations").iterdir()
         assert folder.name == f"{NAME}-mine"
 
+    @pytest.mark.requirement("C6")
     async def test_of_two_folders_the_newest_is_read_and_the_other_set_aside(
         self, place: Place, caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -611,6 +615,7 @@ class TestFinding:
         assert [each.id for each in await store.summaries(is_archived=True)] == [ID]
         assert await store.summaries() == []
 
+    @pytest.mark.requirement("C5")
     async def test_a_shorter_id_does_not_find_a_longer_one(self, place: Place) -> None:
         fill(place.storage, NAME, turn())
         assert await place.store().find(ConversationId("jp-c1791234567")) is False
@@ -622,6 +627,7 @@ class TestFinding:
         conversation = await created(place.store())
         assert conversation.id == "jp-c17912345679"
 
+    @pytest.mark.requirement("C10")
     async def test_an_id_that_another_process_has_just_taken_is_not_given(self, place: Place) -> None:
         first = await created(place.store())
         second = await created(place.store())

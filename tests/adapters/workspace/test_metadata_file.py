@@ -54,12 +54,14 @@ def test_a_change_keeps_what_we_do_not_know_and_the_order_of_the_format() -> Non
     ("title", "fields"),
     [("", {"title": ""}), (None, {}), ("é\ud800", {"title": "é\ufffd"})],
 )
+@pytest.mark.requirement("C23")
 def test_an_empty_title_is_a_title(title: str | None, fields: dict[str, str]) -> None:
     metadata = Metadata.parse(file_text(FULL)).with_title(title)
     rest = {name: value for name, value in FULL.items() if name != "title"}
     assert json.loads(metadata.text) == {**fields, **rest}
 
 
+@pytest.mark.requirement("C20")
 def test_null_is_the_same_as_missing_where_the_format_says_so() -> None:
     nulls = dict.fromkeys(("title", "pinned_at", "archived_at", "expires_at"))
     metadata = Metadata.parse(json.dumps({**nulls, "last_activated_at": str(START)}))
@@ -91,6 +93,7 @@ TIME = '"last_activated_at": "2026-10-05 21:09:27.8"'
         ("[" * 100_000, "nested too deep"),
     ],
 )
+@pytest.mark.requirement("C16", "C19", "C20")
 def test_a_wrong_file_is_refused_with_the_reason(text: str, problem: str) -> None:
     with pytest.raises(MetadataError, match=f"metadata.json: .*{problem}"):
         Metadata.parse(text)

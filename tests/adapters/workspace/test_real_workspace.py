@@ -17,12 +17,12 @@ from jp_lsp.conversation.sanitize import sanitize
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.thread import build_thread
 from jp_lsp.workspace.open_conversation import DiskConversation
-from jp_lsp.workspace.paths import Roots, open_roots
+from jp_lsp.workspace.paths import Roots
 from jp_lsp.workspace.store import DiskStore
 from jp_lsp.workspace.validate import validate
 from tests.support.shared import shared_path
 from tests.support.streams import at, file_text
-from tests.support.workspaces import START, states
+from tests.support.workspaces import START, opened, states
 
 pytestmark = [pytest.mark.anyio, pytest.mark.shared]
 
@@ -44,7 +44,7 @@ def opened_copy(folder: Path) -> Roots:
     shutil.copytree(shared_path("real-workspace"), copy)
     for path in (copy, *copy.rglob("*")):
         path.chmod(path.stat().st_mode | stat.S_IWUSR)
-    return open_roots(copy, folder / "data", START)
+    return opened(copy, folder / "data")
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def visible_hash(stream: ConversationStream) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.requirement("R219", "R38")
+@pytest.mark.requirement("R219", "R38", "C25", "C34", "C35", "C36", "C37", "C38")
 async def test_the_facts_hold(reader: DiskStore, name: str) -> None:
     facts = facts_of(name)
     copy = await reader.copy(id_of(name))
@@ -128,7 +128,7 @@ async def test_the_folder_name_follows_from_the_title(reader: DiskStore, name: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.requirement("F33", "R219", "R41")
+@pytest.mark.requirement("F33", "R219", "R41", "C25", "C42", "C54")
 async def test_saving_without_a_change_upgrades_the_old_layout_and_touches_nothing_else(
     store: DiskStore, roots: Roots, name: str
 ) -> None:

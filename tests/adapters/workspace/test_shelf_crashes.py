@@ -100,3 +100,49 @@ async def test_a_half_archived_conversation_is_still_in_the_list(place: Place, c
     ]
     with pytest.raises(Refusal, match="unarchive it first"):
         await shelf.edit(ID, [SetTitle("x")])
+
+
+@pytest.mark.requirement("R289")
+@pytest.mark.parametrize("first", ["edit", "open", "remove"])
+async def test_whoever_goes_on_with_a_half_archived_conversation_gets_all_of_it(
+    place: Place, first: str
+) -> None:
+    """The user's copy comes back from the archive with what else is in it, and no second copy stays there."""
+    place.open()
+    for root in (place.silo, place.storage):
+        fill(root, "17912345678-old", *STREAM, metadata=METADATA)
+    (place.silo / "conversations" / "17912345678-old" / "notes.txt").write_text("mine", encoding="utf-8")
+    archive = place.silo / "conversations" / ".archive"
+    archive.mkdir()
+    (place.silo / "conversations" / "17912345678-old").rename(archive / "17912345678-old")
+    shelf = shelf_of(place)
+    if first == "edit":
+        await shelf.edit(ID, [SetTitle("old")])
+    elif first == "open":
+        opened = await place.store().open(ID)
+        assert opened is not None
+        opened.stream.truncate(2)
+        await opened.save()
+        await opened.release()
+    await shelf.remove(ID)
+    assert await shelf.list(is_archived=True) == []
+    facts = await shelf.restore(ID)
+    assert (facts.presence, facts.is_archived) == ("projected", False)
+    assert folders(place) == {"silo": ["17912345678-old"], "workspace": ["17912345678-old"]}
+    assert (place.silo / "conversations" / "17912345678-old" / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.requirement("R289")
+async def test_an_archived_copy_with_other_events_stays_where_it_is(place: Place) -> None:
+    place.open()
+    fill(place.storage, "17912345678-old", *STREAM, metadata=METADATA)
+    other = fill(place.folder.parent / "made", "17912345678-old", turn(), user("other"), metadata=METADATA)
+    archive = place.silo / "conversations" / ".archive"
+    archive.mkdir(parents=True)
+    other.rename(archive / "17912345678-old")
+    await shelf_of(place).edit(ID, [SetTitle("new")])
+    assert folders(place) == {
+        "silo": ["17912345678-new"],
+        "silo.archive": ["17912345678-old"],
+        "workspace": ["17912345678-new"],
+    }

@@ -99,7 +99,7 @@ async def test_an_edit_changes_the_metadata_of_both_copies_and_no_other_byte(
     assert not lock_path(place.open(), ID).exists()
 
 
-@pytest.mark.requirement("R281")
+@pytest.mark.requirement("R281", "C1")
 async def test_a_title_renames_the_folders_with_all_that_is_in_them(place: Place) -> None:
     """The folder stays the same one, so whoever stands in it still does (trap 1)."""
     stock(place, "silo", "workspace")
@@ -124,6 +124,7 @@ async def test_the_metadata_that_were_written_last_count_and_both_copies_get_the
     assert metadata_of(only(place, "silo")) == metadata_of(only(place, "workspace"))
 
 
+@pytest.mark.requirement("C56")
 async def test_the_first_change_of_a_conversation_that_only_the_workspace_has_brings_it_to_the_user(
     place: Place,
 ) -> None:
@@ -167,6 +168,7 @@ async def test_archived_and_back_again(place: Place) -> None:
     assert states(only(place, "silo"))["events.json"] == content
 
 
+@pytest.mark.requirement("C61")
 async def test_an_older_archived_copy_goes_to_the_trash(place: Place) -> None:
     """Unlike the reference, which deletes it (trap 61)."""
     stock(place, "silo")
@@ -217,6 +219,7 @@ async def test_one_that_is_damaged_can_be_removed_all_the_same(place: Place) -> 
     assert len(await shelf.remove(ID)) == 1
 
 
+@pytest.mark.requirement("C60")
 async def test_kept_by_the_user_alone_and_in_the_workspace_again(place: Place) -> None:
     """The workspace's copy goes, and what only it had is the user's then (trap 60)."""
     stock(place, "silo", "workspace")

@@ -84,7 +84,7 @@ def many(place: Place, count: int) -> None:
         )
 
 
-@pytest.mark.requirement("T07")
+@pytest.mark.requirement("T07", "C64")
 async def test_five_thousand_conversations_are_listed_without_their_events(
     tmp_path: Path,
 ) -> None:
@@ -107,6 +107,7 @@ class TestListing:
         found = [(each.id, each.presence) for each in await place.store().summaries()]
         assert found == [("jp-c9", "user_local"), ("jp-c100", "external"), (ID, "projected")]
 
+    @pytest.mark.requirement("C7", "C8")
     async def test_what_is_no_conversation_is_not_listed(self, place: Place) -> None:
         for name in ("notes", ".hidden", "17x-foo", "017912345678"):
             (place.storage / "conversations" / name).mkdir(parents=True)
@@ -142,6 +143,20 @@ class TestListing:
         folder.rename(place.folder / "gone")
         (place.silo / "conversations" / "17912345678").rename(place.folder / "gone too")
         assert await store.summaries() == []
+
+    @pytest.mark.requirement("C64", "T07")
+    async def test_what_did_not_change_is_neither_read_nor_made_again(self, place: Place) -> None:
+        folders = [fill(place.storage, str(number), turn()) for number in (1, 2, 3)]
+        place.open()
+        store = place.store()
+        first = await store.summaries()
+        assert await store.summaries() is first
+        (folders[1] / "metadata.json").write_text(
+            file_text({"title": "changed", "last_activated_at": "2026-10-05 21:09:27.8"}), encoding="utf-8"
+        )
+        second = await store.summaries()
+        assert [one is other for one, other in zip(first, second, strict=True)] == [True, False, True]
+        assert second[1].title == "changed"
 
     @pytest.mark.requirement("F32")
     async def test_if_the_last_one_was_archived_none_is_opened_in_its_place(self, place: Place) -> None:

@@ -92,6 +92,7 @@ def test_what_only_a_query_would_refuse_is_reported_and_stays(
         {"base_config": None, "events": file_text([delta(0), user("a")])},
     ],
 )
+@pytest.mark.requirement("C31")
 def test_what_loads_is_whole(place: Place, files: dict[str, str | None]) -> None:
     broken(place, **files)
     assert findings(place) == []
@@ -107,6 +108,7 @@ def test_what_loads_is_whole(place: Place, files: dict[str, str | None]) -> None
         (".hidden", []),
     ],
 )
+@pytest.mark.requirement("C7", "C8")
 def test_names(place: Place, name: str, finding: list[tuple[str, bool]]) -> None:
     folder = place.storage / "conversations" / name
     folder.mkdir(parents=True)
@@ -122,6 +124,7 @@ def test_the_oldest_layout_is_named_and_left_alone(place: Place) -> None:
     assert findings(place) == [("unsupported layout: it has messages.json and no events.json", False)]
 
 
+@pytest.mark.requirement("C7")
 def test_plain_files_and_links_are_left_alone(place: Place, tmp_path: Path) -> None:
     conversations = place.storage / "conversations"
     conversations.mkdir()
@@ -130,7 +133,7 @@ def test_plain_files_and_links_are_left_alone(place: Place, tmp_path: Path) -> N
     assert findings(place) == []
 
 
-@pytest.mark.requirement("F30")
+@pytest.mark.requirement("F30", "C63")
 def test_a_conversation_that_is_just_being_made_is_left_alone(place: Place) -> None:
     roots = place.open()
     folder = place.silo / "conversations" / NAME

@@ -108,7 +108,7 @@ def test_which_folder_is_taken(place: Place, names: list[str], chosen: str | Non
     assert (found and found.path.name) == chosen
 
 
-@pytest.mark.requirement("R344")
+@pytest.mark.requirement("R344", "C59")
 def test_folders_of_one_workspace_are_brought_together(place: Place) -> None:
     with_id(place)
     ours, theirs = (place.user_data / "workspace" / name for name in ("project-ab12c", "branch-ab12c"))

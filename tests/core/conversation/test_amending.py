@@ -9,6 +9,7 @@ from jp_lsp.conversation.compact import Policies, TurnsWanted, compact, remove_c
 from jp_lsp.conversation.directive import OmitToolCalls, StripReasoning, StripToolCalls
 from jp_lsp.conversation.export import events_view
 from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.conversation.turn_bounds import AtTurn, BehindLast, Bound, KeptTime, KeptTurns, Recently
 from tests.support.streams import (
     Raw,
     at,
@@ -104,17 +105,20 @@ TEN = tuple(entry for number in range(10) for entry in (turn(), user(str(number)
     ("wanted", "before", "expected"),
     [
         (TurnsWanted(), (), (0, 9)),
-        (TurnsWanted(keep_last=2), (), (0, 7)),
-        (TurnsWanted(keep_first=1, keep_last=1), (), (1, 8)),
-        (TurnsWanted(2, 4), (), (1, 3)),
-        (TurnsWanted(-3), (), (7, 9)),
-        (TurnsWanted(-99, -5), (), (0, 5)),
-        (TurnsWanted(3, 99), (), (2, 9)),
-        (TurnsWanted(11), (), None),
-        (TurnsWanted(5, 4), (), None),
-        (TurnsWanted(keep_last=10), (), None),
-        (TurnsWanted(is_after_last=True), (compaction(0, 3, reasoning="strip"),), (4, 9)),
-        (TurnsWanted(is_after_last=True), (compaction(0, 30, reasoning="strip"),), None),
+        (TurnsWanted(last=(KeptTurns(2),)), (), (0, 7)),
+        (TurnsWanted((KeptTurns(1),), (KeptTurns(1),)), (), (1, 8)),
+        (TurnsWanted((AtTurn(2),), (AtTurn(4),)), (), (1, 3)),
+        (TurnsWanted((AtTurn(-3),)), (), (7, 9)),
+        (TurnsWanted((AtTurn(-99),), (AtTurn(-5),)), (), (0, 5)),
+        (TurnsWanted((AtTurn(3),), (AtTurn(99),)), (), (2, 9)),
+        (TurnsWanted((AtTurn(3), KeptTurns(4)), (AtTurn(9), KeptTurns(3))), (), (4, 6)),
+        (TurnsWanted((AtTurn(11),)), (), None),
+        (TurnsWanted((AtTurn(5),), (AtTurn(4),)), (), None),
+        (TurnsWanted(last=(KeptTurns(10),)), (), None),
+        (TurnsWanted((BehindLast(),)), (), (0, 9)),
+        (TurnsWanted((BehindLast(),)), (compaction(0, 3, reasoning="strip"),), (4, 9)),
+        (TurnsWanted((BehindLast(),)), (compaction(0, 30, reasoning="strip"),), None),
+        (TurnsWanted(last=(BehindLast(),)), (compaction(0, 3, reasoning="strip"),), (0, 9)),
     ],
 )
 def test_which_turns_are_compacted(
@@ -125,6 +129,39 @@ def test_which_turns_are_compacted(
     assert (None if added is None else (added.from_turn, added.to_turn)) == expected
     assert (stream.revision == 0) == (expected is None)
     assert stored_entries(stream)[: len(TEN) + len(before)] == [*TEN, *before]
+
+
+BY_THE_MINUTE = tuple(entry for number in range(10) for entry in (turn(60 * number), user(str(number))))
+MINUTE = 60_000_000_000
+
+
+@pytest.mark.requirement("R281")
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (TurnsWanted((KeptTime(MINUTE * 2),)), (3, 9)),
+        (TurnsWanted((KeptTime(MINUTE * 2 - 1),)), (2, 9)),
+        (TurnsWanted((KeptTime(MINUTE * 99),)), None),
+        (TurnsWanted(last=(KeptTime(MINUTE * 2),)), (0, 7)),
+        (TurnsWanted(last=(KeptTime(0),)), (0, 9)),
+        (TurnsWanted(last=(KeptTime(MINUTE * 99),)), None),
+        (TurnsWanted((Recently(MINUTE * 2),)), (8, 9)),
+        (TurnsWanted((Recently(MINUTE * 99),)), (0, 9)),
+        (TurnsWanted((Recently(0),)), None),
+        (TurnsWanted((KeptTime(MINUTE),), (Recently(MINUTE),)), (2, 8)),
+    ],
+)
+def test_turns_are_told_by_the_time(wanted: TurnsWanted, expected: tuple[int, int] | None) -> None:
+    """Ten turns, one a minute; it is nine minutes after the first."""
+    stream = stream_of(*BY_THE_MINUTE)
+    added = compact(stream, wanted, Policies(reasoning=StripReasoning()), at(9 * 60))
+    assert (None if added is None else (added.from_turn, added.to_turn)) == expected
+
+
+@pytest.mark.parametrize("bound", [KeptTurns(0), KeptTime(0), AtTurn(1), Recently(MINUTE), BehindLast()])
+def test_an_empty_conversation_has_nothing_to_compact(bound: Bound) -> None:
+    stream = stream_of()
+    assert compact(stream, TurnsWanted((bound,), (bound,)), Policies("x"), at(0)) is None
 
 
 @pytest.mark.parametrize(
@@ -143,7 +180,7 @@ def test_a_summary_takes_in_those_that_it_touches(
 ) -> None:
     summaries = [compaction(*each, summary={"summary": "old"}) for each in before]
     stream = stream_of(*TEN, *summaries, compaction(0, 9, reasoning="strip"))
-    added = compact(stream, TurnsWanted(5, 6), Policies("new"), at(9))
+    added = compact(stream, TurnsWanted((AtTurn(5),), (AtTurn(6),)), Policies("new"), at(9))
     assert added is not None
     assert (added.from_turn, added.to_turn) == expected
 

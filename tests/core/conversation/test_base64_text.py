@@ -25,6 +25,7 @@ from jp_lsp.conversation.json_value import JsonValue
         ("é===", "é==="),
     ],
 )
+@pytest.mark.requirement("C24", "C25", "C26")
 def test_only_canonical_base64_of_utf8_is_decoded(stored: str, meaning: str) -> None:
     assert decode(stored) == meaning
 
@@ -43,6 +44,7 @@ def test_a_lone_surrogate_is_replaced() -> None:
     assert decode(encode("a\ud800")) == "a\ufffd"
 
 
+@pytest.mark.requirement("C27")
 def test_values_at_any_depth_and_never_keys() -> None:
     value: JsonValue = {"c3Jj": ["c3Jj", {"n": 1, "b": True, "z": None, "s": "c3Jj"}]}
     assert decode_values(value) == {"c3Jj": ["src", {"n": 1, "b": True, "z": None, "s": "src"}]}

@@ -100,6 +100,7 @@ def test_base_36(number: int, digits: str) -> None:
         ("ΟΔΟΣ", "17912345678-οδος"),
     ],
 )
+@pytest.mark.requirement("C2", "C3", "C23")
 def test_the_folder_name_follows_from_id_and_title(title: str | None, name: str) -> None:
     assert directory_name(ID, title) == name
     assert parse_directory_name(name) == ID
@@ -129,15 +130,18 @@ def test_any_title_makes_a_safe_name_that_leads_back(title: str) -> None:
         ("99999999999999999999999-x", None),
     ],
 )
+@pytest.mark.requirement("C8")
 def test_only_names_that_we_would_find_again_are_conversations(name: str, id: ConversationId | None) -> None:
     assert parse_directory_name(name) == id
 
 
+@pytest.mark.requirement("C5")
 def test_a_shorter_number_is_not_a_prefix() -> None:
     assert not belongs_to("17912345678-x", ConversationId("jp-c1791234567"))
     assert not belongs_to("17912345678", ConversationId("jp-c1791234567"))
 
 
+@pytest.mark.requirement("C4")
 def test_alphanumeric_is_unicode_s_property() -> None:
     """The counts are those of Unicode 14: Alphabetic with Nd and No, and what of it is no letter to Python."""
     every = [chr(code) for code in range(0x110000)]

@@ -71,7 +71,7 @@ PATCH: Raw = {
         (overlay(), EventOverlay(at(0), ())),
     ],
 )
-@pytest.mark.requirement("R35")
+@pytest.mark.requirement("R35", "C15")
 def test_a_directive_is_read(stored: Raw, meaning: Directive) -> None:
     assert decode(stored) == meaning
 

@@ -91,7 +91,7 @@ EXAMPLES: list[tuple[Raw, EventKind]] = [
 
 
 @pytest.mark.parametrize(("stored", "kind"), EXAMPLES)
-@pytest.mark.requirement("R30", "R31", "R32")
+@pytest.mark.requirement("R30", "R31", "R32", "C21")
 def test_a_kind_is_read_and_written_back(stored: Raw, kind: EventKind) -> None:
     event = decode(stored)
     assert event == ConversationEvent(at(0), kind)
@@ -100,7 +100,7 @@ def test_a_kind_is_read_and_written_back(stored: Raw, kind: EventKind) -> None:
     assert list(written) == list(stored)
 
 
-@pytest.mark.requirement("R29")
+@pytest.mark.requirement("R29", "C40")
 def test_metadata_come_last_and_their_strings_are_encoded() -> None:
     stored = raw(
         "chat_response", reasoning="", metadata={"anthropic_redacted_thinking": "c2ln", "nested": {"n": 1}}
@@ -110,6 +110,7 @@ def test_metadata_come_last_and_their_strings_are_encoded() -> None:
     assert list(encode(event, newer_format=False).items()) == list(stored.items())
 
 
+@pytest.mark.requirement("C28")
 def test_rendered_arguments_are_decoded_once_when_read() -> None:
     stored = raw("turn_start", metadata={"rendered_arguments": "WVdKag=="})
     assert decode(stored).metadata == {"rendered_arguments": "YWJj"}
@@ -153,6 +154,7 @@ def test_a_cancellation_without_a_reason_has_an_unspecified_one(fields: Raw) -> 
         (raw("chat_response", message=1, data=2), StructuredResponse(2)),
     ],
 )
+@pytest.mark.requirement("C20", "C33")
 def test_missing_and_null_are_the_same_where_the_format_says_so(stored: Raw, kind: EventKind) -> None:
     assert decode(stored).kind == kind
 
@@ -199,6 +201,7 @@ def inquiry(**changes: JsonValue) -> Raw:
         ),
     ],
 )
+@pytest.mark.requirement("C15", "C20", "C21", "C33")
 def test_a_wrong_shape_is_refused_and_named(stored: Raw, problem: str) -> None:
     with pytest.raises(ShapeError, match=problem):
         decode(stored)

@@ -4,7 +4,7 @@ import pytest
 
 from jp_lsp.conversation.directive import Compaction
 from jp_lsp.conversation.fork import fork
-from jp_lsp.conversation.retain import keep_ends, keep_last, request_of, take_back
+from jp_lsp.conversation.retain import keep_between, keep_ends, keep_last, request_of, take_back
 from jp_lsp.conversation.stream import ConversationStream
 from tests.support.streams import (
     Raw,
@@ -57,7 +57,7 @@ def test_a_turn_is_taken_back_with_all_that_follow(
         assert entry_lines(stream.entries) == expected
 
 
-@pytest.mark.requirement("F35")
+@pytest.mark.requirement("F35", "C47", "C51")
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -84,6 +84,7 @@ def test_no_compaction_hides_the_turn_that_is_asked_again(
         ([*ONE], 4, None),
     ],
 )
+@pytest.mark.requirement("C34")
 def test_what_a_turn_asked(entries: list[Raw], number: int, expected: str | None) -> None:
     found = request_of(stream_of(*entries), number)
     assert (None if found is None else found.content) == expected
@@ -110,12 +111,14 @@ def test_the_last_turns_are_kept(entries: list[Raw], count: int, expected: list[
 
 
 @pytest.mark.parametrize(("count", "kept"), [(3, [(0, 1)]), (2, [])])
+@pytest.mark.requirement("C51")
 def test_compactions_go_with_the_first_turn_that_goes(count: int, kept: list[tuple[int, int]]) -> None:
     stream = stream_of(*ONE, *TWO, *THREE, compaction(0, 1, summary={"summary": "s"}))
     keep_last(stream, count)
     assert ranges(stream) == kept
 
 
+@pytest.mark.requirement("C30")
 def test_a_fork_loses_nothing_and_leaves_its_source_alone() -> None:
     entries = [
         *ONE,
@@ -186,3 +189,35 @@ def test_a_compaction_before_the_first_turn_that_goes_stays() -> None:
     stream = stream_of(*A, *B, *C, *D, compaction(0, 1), compaction(1, 2), compaction(3, 3))
     keep_ends(stream, 2, 1)
     assert ranges(stream) == [(0, 1)]
+
+
+@pytest.mark.requirement("C51", "R281")
+@pytest.mark.parametrize(
+    ("since", "until", "expected", "left"),
+    [
+        (None, None, "abc", [(0, 0), (1, 2)]),
+        (10, None, "bc", []),
+        (None, 20, "ab", [(0, 0)]),
+        (None, 15, "ab", [(0, 0)]),
+        (10, 20, "b", []),
+        (11, 20, "", []),
+        (30, None, "", []),
+        (None, 21, "abc", [(0, 0), (1, 2)]),
+    ],
+)
+def test_what_was_said_within_a_time_is_kept(
+    since: int | None, until: int | None, expected: str, left: list[tuple[int, int]]
+) -> None:
+    """From the first moment on, and before the last one; what holds for the whole conversation stays."""
+    turns = [
+        entry for number, text in enumerate("abc") for entry in (turn(10 * number), user(text, 10 * number))
+    ]
+    stream = stream_of(*turns, UNKNOWN, delta(99, model="y"), compaction(0, 0), compaction(1, 2))
+    keep_between(stream, None if since is None else at(since), None if until is None else at(until))
+    asked = [line.removeprefix("user: ") for line in entry_lines(stream.entries) if "user: " in line]
+    assert "".join(asked) == expected
+    assert ranges(stream) == left
+    assert [entry for entry in stored_entries(stream) if entry in (UNKNOWN, delta(99, model="y"))] == [
+        UNKNOWN,
+        delta(99, model="y"),
+    ]

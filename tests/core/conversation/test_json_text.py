@@ -43,6 +43,7 @@ def test_floats_survive(number: float) -> None:
         (5e-324, "5e-324"),
     ],
 )
+@pytest.mark.requirement("C17")
 def test_extreme_floats_have_the_form_of_the_other_writers(number: float, text: str) -> None:
     assert to_text(number) == text
 
@@ -62,6 +63,7 @@ def test_what_json_cannot_say_is_refused(number: float) -> None:
         ({"\ud800": "x"}, '{\n  "\ufffd": "x"\n}'),
     ],
 )
+@pytest.mark.requirement("C18")
 def test_lone_surrogates_are_replaced(value: JsonValue, text: str) -> None:
     assert to_text(value) == text
 

@@ -23,6 +23,7 @@ def add(**labels: str) -> ChangeLabels:
         ({"a": "1"}, ChangeLabels(), {"a": "1"}),
     ],
 )
+@pytest.mark.requirement("C66")
 def test_the_older_form_has_one_value_for_each_label(
     stored: JsonObject, change: ChangeLabels, expected: JsonObject
 ) -> None:
@@ -50,6 +51,7 @@ def test_the_newer_form_keeps_all_values(
     assert change_labels(stored, change, newer_format=True) == expected
 
 
+@pytest.mark.requirement("C66")
 def test_lists_stay_lists_where_the_newer_form_is_not_asked_for() -> None:
     changed = change_labels({"a": ["1"], "b": "2"}, add(b="3"), newer_format=False)
     assert changed == {"a": ["1"], "b": ["2", "3"]}

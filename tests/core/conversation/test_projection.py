@@ -81,7 +81,7 @@ def summary(from_turn: int, to_turn: int, text: str, second: int = 100) -> Raw:
         ([summary(0, 3, "S", 100), compaction(0, 3, 101, reasoning="strip")], summarised("S")),
     ],
 )
-@pytest.mark.requirement("R43")
+@pytest.mark.requirement("R43", "C47", "C48", "C49", "C50")
 def test_summaries(compactions: list[Raw], expected: list[str]) -> None:
     assert seen(*conversation(4), *compactions) == expected
 
@@ -183,6 +183,7 @@ def test_each_policy_has_its_own_latest_compaction() -> None:
     assert seen(*entries) == ["turn", "user: u"]
 
 
+@pytest.mark.requirement("C38")
 def test_the_name_of_a_call_is_that_of_the_last_request_with_its_id() -> None:
     strip = {"policy": "strip", "request": False, "response": True}
     entries = [turn(), user("u"), call("c", name="one"), result("c"), call("c", name="two"), result("c")]

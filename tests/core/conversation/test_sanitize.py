@@ -111,7 +111,7 @@ def check(entries: list[Raw], expected: list[str]) -> ConversationStream:
         ),
     ],
 )
-@pytest.mark.requirement("R16", "R42")
+@pytest.mark.requirement("R16", "R42", "C35", "C36", "C37", "C38")
 def test_each_step(entries: list[Raw], expected: list[str]) -> None:
     check(entries, expected)
 
@@ -135,6 +135,7 @@ def test_an_inserted_turn_start_has_the_time_of_what_it_opens(entries: list[Raw]
     assert str(opened.timestamp) == ("1970-01-01 00:00:00.0" if second is None else str(at(second)))
 
 
+@pytest.mark.requirement("C39")
 def test_the_interrupted_response_is_written_as_other_readers_know_it() -> None:
     stream = stream_of(turn(), user("a"), call("c", 5))
     sanitize(stream)
@@ -162,6 +163,7 @@ class TestCompactions:
             ([turn(), turn()], (7, 9), (7, 9)),
         ],
     )
+    @pytest.mark.requirement("C52")
     def test_ranges_move_with_their_turns(
         self, leading: list[Raw], range_before: tuple[int, int], range_after: tuple[int, int]
     ) -> None:
@@ -200,7 +202,7 @@ ENTRY = st.sampled_from(
 
 
 @given(st.lists(ENTRY, max_size=25))
-@pytest.mark.requirement("R16", "R42")
+@pytest.mark.requirement("R16", "R42", "C30")
 def test_any_stream_is_repaired_once_and_for_all(entries: list[Raw]) -> None:
     stream = stream_of(*entries)
     sanitize(stream)

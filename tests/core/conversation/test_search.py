@@ -50,7 +50,7 @@ def places(hits: Iterable[Hit]) -> list[tuple[Scope, int | None, int | None, int
     return [(hit.scope, hit.turn, hit.position, hit.count) for hit in hits]
 
 
-@pytest.mark.requirement("R281")
+@pytest.mark.requirement("R281", "C29")
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -150,6 +150,7 @@ def test_an_array_in_pieces_gives_its_elements(
     ["", "{}", "[", "[1", "[1,", "[1,]", "[1 2]", "[1]]", "[1] x", '["a', "[,1]", "\ufeff[]", "[" * 5000],
 )
 @pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.requirement("C19")
 def test_what_is_no_array_is_refused(text: str, size: int) -> None:
     """Trap 19: bytes before or after the array are not looked over."""
     with pytest.raises(StreamFormatError):

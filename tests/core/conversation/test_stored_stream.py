@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jp_lsp.conversation.directive import Unknown
 from jp_lsp.conversation.event import ChatRequest, ConversationEvent
+from jp_lsp.conversation.events_text import EventsText, is_joined
 from jp_lsp.conversation.ids import counting_event_ids
 from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.conversation.stored import StreamFormatError, load
@@ -48,7 +49,7 @@ FOREIGN: list[JsonValue] = [
 ]
 
 
-@pytest.mark.requirement("R35", "R219", "R280")
+@pytest.mark.requirement("R35", "R219", "R280", "C30")
 def test_unknown_entries_survive_in_their_places() -> None:
     entries = [turn(), *FOREIGN, user("hi")]
     stream = stream_of(*entries)  # type: ignore[arg-type]  # foreign entries may be of any shape
@@ -58,6 +59,7 @@ def test_unknown_entries_survive_in_their_places() -> None:
     assert stored_entries(stream) == [*entries, user("hello", 9)]
 
 
+@pytest.mark.requirement("C13", "C17")
 def test_unknown_fields_odd_numbers_and_times_of_an_unchanged_entry_survive() -> None:
     text = (
         '[{"type":"chat_request", "timestamp":"2026-10-05T23:09:27+02:00","x":1.50e+07,\n'
@@ -93,11 +95,13 @@ def test_a_stream_that_did_not_change_is_written_as_it_was_read(text: str) -> No
     assert (stream.events_text(), stream.base_config_text()) == (text, '{"a": 1.0e5}')
 
 
+@pytest.mark.requirement("C16")
 def test_a_duplicate_key_has_its_last_value() -> None:
     text = f'[{{"type":"chat_request","timestamp":"{at(0)}","content":"first","content":"last"}}]'
     assert lines(load_text(text).events()) == ["user: last"]
 
 
+@pytest.mark.requirement("C18")
 def test_lone_surrogates_never_reach_the_file_again() -> None:
     entry = '{"type":"chat_request","timestamp":"%s","content":"a\\ud800b \\ud83d\\ude00"}' % at(0)  # noqa: UP031  # braces
     stream = load_text(f"[{entry}]")
@@ -132,6 +136,7 @@ def test_lone_surrogates_never_reach_the_file_again() -> None:
         (file_text([{**turn(), "event_id": 7}]), "'event_id' must be a string, not a number"),
     ],
 )
+@pytest.mark.requirement("C19", "C22", "C32")
 def test_a_file_that_cannot_be_read_is_refused_with_the_reason(events: str, problem: str) -> None:
     with pytest.raises(StreamFormatError, match=problem):
         load_text(events)
@@ -153,7 +158,7 @@ def test_a_broken_base_config_is_refused(base: str, problem: str) -> None:
 class TestLegacyLayout:
     """No `base_config.json`: the first element holds it."""
 
-    @pytest.mark.requirement("R41", "R280")
+    @pytest.mark.requirement("R41", "R280", "C42")
     @pytest.mark.parametrize(
         "first",
         [
@@ -189,7 +194,7 @@ class TestIds:
         assert [entry.id for entry in stream.entries] == ["0000000", "0000001", "0000002"]
         assert "event_id" not in stream.events_text()
 
-    @pytest.mark.requirement("R34")
+    @pytest.mark.requirement("R34", "C45")
     def test_a_file_with_one_id_gets_all(self) -> None:
         stream = stream_of(turn(), {"event_id": "A-1", **user("a")}, {"event_id": "", **message("b")})
         stream.append(hello())
@@ -198,7 +203,7 @@ class TestIds:
         assert [entry["event_id"] for entry in written] == ["0000000", "A-1", "0000001", "0000002"]
         assert written[1] == {"event_id": "A-1", **user("a")}
 
-    @pytest.mark.requirement("R39", "R42")
+    @pytest.mark.requirement("R39", "R42", "C44")
     def test_of_equal_ids_the_first_stays_and_the_others_are_renewed(self) -> None:
         one: Raw = {"event_id": "0000000"}
         stream = stream_of(
@@ -256,7 +261,7 @@ def test_whatever_is_loaded_is_written_back(entries: list[JsonValue], is_compact
     assert json.loads(stream.events_text()) == json.loads(text)
 
 
-@pytest.mark.requirement("F34")
+@pytest.mark.requirement("F34", "C64")
 def test_loading_costs_twice_as_much_for_twice_as_many_entries() -> None:
     def cost(count: int) -> int:
         text = file_text([delta(n, n=n) if n % 50 == 0 else message(f"m{n}", n) for n in range(count)])
@@ -264,3 +269,60 @@ def test_loading_costs_twice_as_much_for_twice_as_many_entries() -> None:
 
     cost(100)
     assert cost(4000) < 2.5 * cost(2000)
+
+
+class TestAnotherForm:
+    """A file that is not in JP's form keeps its own in front of what is new, as long as nothing old changes."""
+
+    TEXT = json.dumps([turn(), user("hi"), message("hello")], separators=(",", ":"))
+
+    def grown(self) -> ConversationStream:
+        stream = load_text(self.TEXT)
+        stream.append(hello())
+        return stream
+
+    def test_new_entries_go_behind_the_old_text(self) -> None:
+        expected = (
+            self.TEXT[:-1] + ",\n  " + file_text(user("hello", 9)).replace("\n", "\n  ").rstrip() + "\n]\n"
+        )
+        assert self.grown().events_text() == expected
+
+    def test_what_is_taken_back_leaves_the_text_that_was_read(self) -> None:
+        stream = self.grown()
+        stream.truncate(3)
+        assert stream.events_text() == self.TEXT
+
+    def test_a_new_entry_may_change(self) -> None:
+        stream = self.grown()
+        stream.amend(3, {"decision": "run"})
+        assert stream.events_text().startswith(self.TEXT[:-1] + ",\n  {\n")
+        assert stored_entries(stream)[3]["metadata"] == {"decision": "cnVu"}
+
+    @pytest.mark.parametrize("position", [0, 2])
+    def test_a_change_of_an_old_one_brings_the_form_of_jp(self, position: int) -> None:
+        stream = self.grown()
+        stream.amend(position, {"decision": "run"})
+        assert stream.events_text().startswith("[\n  {")
+        assert len(stored_entries(stream)) == 4
+
+    def test_so_does_a_rollback_into_it(self) -> None:
+        stream = self.grown()
+        stream.truncate(2)
+        assert stored_entries(stream) == [turn(), user("hi")]
+
+    def test_what_was_made_now_is_what_was_made_now(self) -> None:
+        stream = self.grown()
+        now = stream.events_now()
+        stream.append(hello(11))
+        stream.truncate(1)
+        assert now.text() == self.grown().events_text()
+
+
+@given(st.lists(ENTRY, max_size=5), st.text(" \n,[]", max_size=3))
+def test_the_form_of_jp_is_recognised(entries: list[JsonValue], more: str) -> None:
+    """Exactly where the entries alone would make the same text."""
+    stream = load_text(file_text(entries))
+    joined = EventsText(None, stream.entries).text()
+    assert is_joined(joined, stream.entries)
+    assert is_joined(joined + more, stream.entries) is (more == "")
+    assert is_joined(joined.replace("\n  ", "\n\t", 1), stream.entries) is ("\n  " not in joined)

@@ -22,6 +22,7 @@ from tests.support.streams import lines, message, stored_entries, stream_of, use
         ("1969-12-31 23:59:59.5", "1969-12-31 23:59:59.5"),
     ],
 )
+@pytest.mark.requirement("C11", "C12", "C13")
 def test_both_forms_are_read_and_one_is_written(text: str, written: str) -> None:
     assert str(Timestamp.parse(text)) == written
 
@@ -57,6 +58,7 @@ def test_rfc_3339_has_three_six_or_nine_digits(nanoseconds: int, text: str) -> N
 
 
 @given(st.integers(0, 4_000_000_000 * 1_000_000_000))
+@pytest.mark.requirement("C11")
 def test_no_nanosecond_is_lost(nanoseconds: int) -> None:
     assert Timestamp.parse(str(Timestamp(nanoseconds))) == Timestamp(nanoseconds)
 
@@ -66,6 +68,7 @@ def test_a_datetime_is_taken_exactly() -> None:
     assert str(Timestamp.from_datetime(moment)) == "2026-10-05 21:09:27.812345"
 
 
+@pytest.mark.requirement("C14")
 def test_nothing_is_ever_sorted_by_time() -> None:
     entries = [user("b", 9), message("a", 5), user("c", 7)]
     stream = stream_of(*entries)

@@ -19,7 +19,7 @@ from tests.support.streams import Raw, compaction, delta, lines, message, stream
         ([delta(), turn(), user("a")], [0, 0, 0], 1),
     ],
 )
-@pytest.mark.requirement("R14")
+@pytest.mark.requirement("R14", "C34", "C35", "C36")
 def test_turns_are_numbered_by_their_starts(entries: list[Raw], numbers: list[int], count: int) -> None:
     stream = stream_of(*entries)
     assert [turn for turn, _ in numbered(stream.entries)] == numbers

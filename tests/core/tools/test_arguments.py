@@ -83,7 +83,7 @@ COERCED: list[tuple[str | Sequence[str] | None, JsonValue, JsonValue]] = [
 ]
 
 
-@pytest.mark.requirement("F20")
+@pytest.mark.requirement("F20", "G50")
 @pytest.mark.parametrize(("type", "value", "result"), COERCED)
 def test_text_is_read_where_text_is_not_wanted(
     type: str | Sequence[str] | None, value: JsonValue, result: JsonValue
@@ -217,6 +217,7 @@ def test_defaults_are_filled_in() -> None:
     }
 
 
+@pytest.mark.requirement("G49")
 def test_a_required_argument_with_a_default_is_not_missing() -> None:
     """Trap 49; a server of tools knows its own defaults."""
     parameters = {"limit": Parameter("integer", required=True, default=10)}
@@ -352,6 +353,7 @@ def test_a_server_may_take_more_than_it_names(
 # ------------------------------------------------------------------------------------------------- words
 
 
+@pytest.mark.requirement("G51")
 def test_what_the_model_is_told() -> None:
     """Names the tool as its command knows it (config-and-tools 4.5)."""
     parameters = {"path": Parameter("string", required=True)}

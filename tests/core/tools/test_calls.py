@@ -51,7 +51,7 @@ def test_calls_run_at_once_and_are_stored_as_they_complete() -> None:
     assert calls.responses == ["ok c2: two", "ok c3: three", "ok c1: one"]
 
 
-@pytest.mark.requirement("R99", "F39")
+@pytest.mark.requirement("R99", "F39", "G25")
 @pytest.mark.parametrize(
     ("mode", "asked", "answer"),
     [
@@ -131,7 +131,7 @@ def test_raw_arguments_are_shown_and_the_question_put_again() -> None:
     assert calls.open == ["Run local tool look?"]
 
 
-@pytest.mark.requirement("R105", "R292")
+@pytest.mark.requirement("R105", "R292", "G53")
 @pytest.mark.parametrize(("choice", "runs"), [("run_remember", 2), ("skip_remember", 0)])
 def test_a_decision_may_hold_for_the_turn_and_for_calls_that_wait(choice: str, runs: int) -> None:
     calls = Calls().call(spec(), "c1").call(spec(), "c2").begin()
@@ -172,7 +172,7 @@ def test_configuration_that_turns_to_skip_counts_more_than_memory() -> None:
     assert Calls(memory=memory).call(spec(run_mode="skip")).begin().runs == []
 
 
-@pytest.mark.requirement("T09", "R16")
+@pytest.mark.requirement("T09", "R16", "G51", "G54")
 def test_calls_that_cannot_run_are_answered_at_once() -> None:
     assert Calls().call(None).responses == [f"error c1: {responses.unavailable('gone')}"]
     broken = Calls().call(spec(), arguments_error="not valid JSON: x")
@@ -189,7 +189,7 @@ def test_arguments_are_coerced_before_they_are_shown() -> None:
     assert dict(shown.arguments) == {"count": 3, "path": "007"}
 
 
-@pytest.mark.requirement("F39", "R99")
+@pytest.mark.requirement("F39", "R99", "G59")
 def test_a_formatter_waits_for_the_approval_unless_it_may_run_before() -> None:
     formatter = Command("fmt")
     calls = Calls().call(spec(formatter=formatter)).choose("run").begin()
@@ -271,6 +271,7 @@ def test_an_answer_may_be_remembered_for_the_turn() -> None:
     assert again.inquiries == ["asked c9.sure.1", "answered c9.sure.1: True"]
 
 
+@pytest.mark.requirement("G60")
 def test_a_configured_answer_is_recorded_when_asked_and_must_fit() -> None:
     good = spec(run_mode="unattended", questions={"sure": QuestionPolicy(has_answer=True, answer=True)})
     assert Calls().call(good).begin().returns(asks()).inquiries[-1] == "answered c1.sure.1: True"
@@ -312,6 +313,7 @@ def test_a_model_that_fails_is_told_to_the_model_that_asked() -> None:
     assert "secondary assistant, which failed: no network" in calls.responses[0]
 
 
+@pytest.mark.requirement("G27")
 def test_a_tool_that_asks_for_ever_is_given_up() -> None:
     calls = Calls().call(spec(run_mode="unattended")).begin()
     for _ in range(50):
@@ -328,7 +330,7 @@ def test_a_select_without_options_is_an_error() -> None:
 # Nobody to ask.
 
 
-@pytest.mark.requirement("R317", "S14", "D14")
+@pytest.mark.requirement("R317", "S14", "D14", "G25")
 @pytest.mark.parametrize(
     ("policy", "runs", "answer"),
     [
@@ -388,6 +390,7 @@ def test_result_modes(mode: str, steps: list[str | None], answer: str) -> None:
     assert calls.responses == [answer]
 
 
+@pytest.mark.requirement("G26")
 def test_an_edited_error_is_a_good_result() -> None:
     calls = Calls().call(spec(run_mode="unattended", result_mode="edit")).begin().returns(failed("bad"))
     assert calls.asked[-1].value == "bad"

@@ -54,6 +54,7 @@ def test_the_program_of_a_shell_stands_as_it_is():
         (("{{tool", "}}"), "{{tool"),
     ],
 )
+@pytest.mark.requirement("G23")
 def test_a_cut_expression_is_found(words: tuple[str, ...], word: str | None):
     problem = describe_cut_word(Command(words[0], words[1:]))
     assert (problem is None) == (word is None)

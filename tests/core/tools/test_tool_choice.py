@@ -64,6 +64,7 @@ def test_many_tools_are_not_all_listed():
         with_chosen(NamedTool("zzz"), many, ())
 
 
+@pytest.mark.requirement("G65")
 def test_trap_65_what_was_chosen_must_still_be_there_when_the_request_is_made():
     require_declared(NamedTool("a"), {"a"}, {})
     require_declared("auto", (), {})

@@ -71,6 +71,7 @@ VECTORS = {
     ),
     "no arguments": ([*tool_call(0, "c", "t", "")], ["call c: t({})"]),
     "null arguments": ([*tool_call(0, "c", "t", " null ")], ["call c: t({})"]),
+    "a string of nothing for arguments": ([*tool_call(0, "c", "t", '" "')], ["call c: t({})"]),
     "arguments as JSON within a string": (
         [*tool_call(0, "c", "t", '"{\\"a\\": 1}"')],
         ["call c: t({'a': 1})"],

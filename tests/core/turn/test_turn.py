@@ -76,7 +76,9 @@ def test_a_rejected_part_is_neither_shown_nor_stored() -> None:
     assert desk.stored[2:] == ["reasoning: x", "message: z"]
 
 
-@pytest.mark.requirement("R3", "R17", "R65", "R158", "R160", "R163", "R167", "R67", "S3", "S2", "R239", "R78")
+@pytest.mark.requirement(
+    "R3", "R17", "R65", "R158", "R160", "R163", "R167", "R67", "S3", "S2", "R239", "R78", "G55"
+)
 def test_calls_are_answered_and_a_follow_up_goes_out_in_the_same_turn() -> None:
     desk = Desk().start(tool_choice="required")
     desk.says(message("I look."), Flush(0), *tool_call(1, "c1", "look"), *tool_call(2, "c2", "see"), done())
@@ -262,6 +264,12 @@ def test_an_answer_that_stays_empty_keeps_the_last_reasoning() -> None:
     desk.says(reasoning("a"), done()).feed(TimerElapsed()).says(reasoning("b"), done())
     assert desk.stored[2:] == ["reasoning: b"]
     assert desk.result.outcome is Outcome.EMPTY
+    (notice,) = desk.result.notices
+    # LM Studio answers with an empty stream when the prompt does not fit.
+    assert notice.text == (
+        "The model gave no answer in 2 attempts. If it runs on a server of your own, its context may be smaller"
+        " than this conversation."
+    )
 
 
 def test_an_empty_answer_behind_tool_responses_is_retried_once() -> None:

@@ -170,6 +170,16 @@ handlers['jp/conversationChanged'] = function(_, params, context)
   end)
 end
 
+--- Commands of the server's that are run here, so that the answer comes into a chat.
+---@type table<string, fun(command: lsp.Command, context: table)>
+local commands = {}
+
+commands['jp.query'] = function(command, context)
+  local asked = command.arguments and command.arguments[1] or {}
+  local client = assert(by_id(context.client_id))
+  require('jp.query_document').ask(client, type(asked) == 'string' and { text = asked } or asked)
+end
+
 -- Starting and ending.
 
 --- Start the process. Its end is told to us alone, because Neovim would report it in words of its own.
@@ -205,6 +215,7 @@ function M.lsp_config()
       on_dir(M.root_of(buffer))
     end,
     handlers = handlers,
+    commands = commands,
     init_options = { jp = vim.tbl_isempty(settings) and vim.empty_dict() or settings },
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
       experimental = {
@@ -216,6 +227,9 @@ function M.lsp_config()
         },
       },
     }),
+    on_attach = function(lsp, buffer)
+      require('jp.query_document').show_lens(lsp, buffer)
+    end,
     on_init = function(lsp)
       M.of(vim.fs.normalize(assert(lsp.root_dir))):began(lsp)
     end,
@@ -242,6 +256,14 @@ function Client:start()
     return
   end
   self.lsp = vim.lsp.get_client_by_id(id)
+end
+
+--- Start the server because a file was opened that it helps with. Nobody has asked for it, so nothing is said
+--- where it is missing, and one that was stopped stays so.
+function Client:start_for_file()
+  if self.is_wanted and server.find(self.root, config.options.cmd) then
+    self:start()
+  end
 end
 
 --- Start the server whatever happened before.
@@ -410,6 +432,18 @@ function Client:stream(method, params, take, done)
   return token
 end
 
+--- End a request whose answer will not come.
+---@param token string
+---@param problem jp.Problem
+function Client:give_up(token, problem)
+  local stream = self.streams[token]
+  if stream then
+    stream.done(problem, nil)
+  end
+end
+
+--- Their token is that of their progress.
+local WORKING = { ['jp/conversation/compact'] = true }
 local STREAMING = { ['jp/query'] = true, ['jp/conversation/render'] = true }
 
 ---@param method string
@@ -421,6 +455,8 @@ function Client:send(method, params, token, stream)
   self.streams[token] = stream
   if STREAMING[method] then
     params = vim.tbl_extend('force', params, { partialResultToken = token })
+  elseif WORKING[method] then
+    params = vim.tbl_extend('force', params, { workDoneToken = token })
   elseif vim.tbl_isempty(params) then
     params = vim.empty_dict()
   end

@@ -2,6 +2,7 @@
 
 local jp = require('jp')
 local say = require('jp.say')
+local verbs = require('jp.verbs')
 
 local M = {}
 
@@ -105,9 +106,67 @@ M.subcommands = {
     end,
   },
   conversations = {
-    desc = 'Choose a conversation of this workspace',
+    desc = 'Choose a conversation of this workspace, to show it or to do something with it',
+    run = function(call)
+      local name = call.words[1]
+      if not name then
+        require('jp.conversations').choose(client())
+      elseif verbs.verbs[name] then
+        verbs.apply(name, client(), nil, vim.list_slice(call.words, 2))
+      else
+        say.warn(('nothing is called `%s` that can be done with a conversation'):format(name))
+      end
+    end,
+    complete = function(_, words)
+      if #words <= 2 then
+        return vim.tbl_keys(verbs.verbs)
+      end
+      return verbs.verbs[words[2]] and verbs.verbs[words[2]].words or {}
+    end,
+  },
+  search = {
+    desc = 'Look for a text in all conversations',
+    run = function(call)
+      if call.rest ~= '' then
+        require('jp.search').run(client(), call.rest)
+        return
+      end
+      vim.ui.input({ prompt = 'Look for: ' }, function(text)
+        if text and text ~= '' then
+          require('jp.search').run(client(), text)
+        end
+      end)
+    end,
+  },
+  restore = {
+    desc = 'Take a removed conversation back',
     run = function()
-      require('jp.conversations').choose(client())
+      verbs.restore(client())
+    end,
+  },
+  cancel = {
+    desc = 'Cancel what the server works on beside answers, such as a summary',
+    run = function()
+      require('jp.work').cancel(client())
+    end,
+  },
+  document = {
+    desc = 'Write a query in a file',
+    run = function(call)
+      require('jp.query_document').open(client(), call.rest)
+    end,
+    complete = files,
+  },
+  send = {
+    desc = 'Ask the query that is written in this file',
+    run = function()
+      require('jp.query_document').send(client(), vim.api.nvim_get_current_buf())
+    end,
+  },
+  actions = {
+    desc = 'Choose what to ask about the diagnostics of this line; with a range, about these lines',
+    run = function(call)
+      require('jp.query_document').actions(client(), call.range)
     end,
   },
   interrupt = {
@@ -181,6 +240,18 @@ M.subcommands = {
       end)
     end,
   },
+  turn = {
+    desc = 'Ask the turn under the cursor again, change what you said in it, or remove it',
+    run = function(call)
+      with_chat(function(chat)
+        local text = table.concat(vim.list_slice(call.words, 2), ' ')
+        require('jp.turns').apply(chat, call.words[1], text)
+      end)
+    end,
+    complete = function(_, words)
+      return #words <= 2 and require('jp.turns').names or {}
+    end,
+  },
   model = {
     desc = 'Choose the model, from the next query on',
     run = function(call)
@@ -240,30 +311,43 @@ M.subcommands = {
         explain.query(chat_or_new(), call.rest)
       end
     end,
-    complete = function()
-      return { 'config' }
+    complete = function(_, words)
+      return #words <= 2 and { 'config' } or words[2] == 'config' and require('jp.settings').keys(client()) or {}
     end,
   },
-  rename = {
-    desc = 'Give the conversation a title',
+  config = {
+    desc = 'Show the value of a setting',
     run = function(call)
-      with_chat(function(chat)
-        require('jp.conversations').change(chat, 'jp/conversation/title', { title = call.rest })
-      end)
+      require('jp.settings').show(client(), current(), call.words[1])
+    end,
+    complete = function(_, words)
+      return #words <= 2 and require('jp.settings').keys(client()) or {}
     end,
   },
-  archive = {
-    desc = 'Put the conversation away',
-    run = function()
-      with_chat(function(chat)
-        require('jp.conversations').change(chat, 'jp/conversation/archive', {})
-      end)
+  set = {
+    desc = 'Change a setting in a file that you choose',
+    run = function(call)
+      if call.rest:find('=', 1, true) then
+        require('jp.settings').change(client(), current(), { config = { call.rest } })
+      else
+        say.info('`:Jp set assistant.name=Ada`; `+=` adds to a list')
+      end
+    end,
+    complete = function(_, words)
+      return #words <= 2 and require('jp.settings').keys(client()) or {}
     end,
   },
-  remove = {
-    desc = 'Remove the conversation, after a question',
-    run = function()
-      with_chat(require('jp.conversations').remove)
+  unset = {
+    desc = 'Take a setting out of a file that you choose',
+    run = function(call)
+      if call.words[1] then
+        require('jp.settings').change(client(), current(), { unset = call.words })
+      else
+        say.info('`:Jp unset assistant.name`')
+      end
+    end,
+    complete = function()
+      return require('jp.settings').keys(client())
     end,
   },
   start = {
@@ -285,6 +369,19 @@ M.subcommands = {
     end,
   },
 }
+
+for name, verb in pairs(verbs.verbs) do
+  M.subcommands[name] = {
+    desc = verb.desc,
+    run = function(call)
+      local chat = current()
+      verbs.apply(name, client(), require('jp.conversations').target(chat), call.words)
+    end,
+    complete = function(_, words)
+      return #words <= 2 and verb.words or {}
+    end,
+  }
+end
 
 --- Run `:Jp`.
 ---@param command vim.api.keyset.create_user_command.command_args

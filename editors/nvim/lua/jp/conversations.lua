@@ -1,61 +1,116 @@
---- The stored conversations of a workspace: choosing one, and changing the one that is shown.
+--- The stored conversations of a workspace: naming them, choosing one, and finding the one that a command is for.
 
 local say = require('jp.say')
 
 local M = {}
 
---- Let the user choose a conversation of the workspace, and show it.
+---@class jp.Target a conversation that something is done to
+---@field client jp.Client
+---@field conversation string
+---@field title string?
+---@field turn integer? the turn under the cursor, counted from 1
+
+---@param label jp.Label
+---@return string
+function M.label(label)
+  return label.value == '' and label.key or ('%s=%s'):format(label.key, label.value)
+end
+
+--- A conversation as a list shows it.
+---@param summary jp.ConversationSummary
+---@return string
+function M.describe(summary)
+  local words = {
+    (summary.archivedAt or summary.lastActivatedAt):sub(1, 10),
+    summary.conversation,
+    summary.title or '',
+  }
+  local marks = {}
+  local function mark(is_there, text)
+    table.insert(marks, is_there and text or nil)
+  end
+  mark(summary.active, 'in use')
+  mark(summary.busy, 'busy')
+  mark(summary.pinnedAt, 'pinned')
+  mark(summary['local'], 'local')
+  mark(summary.expiresAt, summary.expiresAt and 'until ' .. summary.expiresAt:sub(1, 10))
+  mark(summary.problem, summary.problem)
+  vim.list_extend(marks, vim.tbl_map(M.label, summary.labels))
+  if #marks > 0 then
+    table.insert(words, '· ' .. table.concat(marks, ' · '))
+  end
+  return (table.concat(words, '  '):gsub('%s+$', ''))
+end
+
+---@param summary jp.ConversationSummary
+---@return integer
+local function pinned_first(summary)
+  return summary.pinnedAt and 0 or 1
+end
+
+--- Let the user choose a conversation of the workspace; those that are pinned stand first.
 ---@param client jp.Client
-function M.choose(client)
-  client:request('jp/conversation/list', {}, function(problem, result)
+---@param prompt string
+---@param filter jp.ConversationListParams
+---@param done fun(summary: jp.ConversationSummary)
+function M.pick(client, prompt, filter, done)
+  client:request('jp/conversation/list', filter, function(problem, result)
     if problem then
       say.fail(problem.message)
     elseif #result.conversations == 0 then
-      say.info('there is no conversation yet')
+      say.info(filter.archived and 'no conversation is archived' or 'there is no conversation yet')
     else
-      vim.ui.select(result.conversations, {
-        prompt = 'Conversation',
-        kind = 'jp_conversation',
-        format_item = function(summary)
-          local day = summary.lastActivatedAt:sub(1, 10)
-          return ('%s  %s  %s'):format(day, summary.conversation, summary.title or '')
-        end,
-      }, function(summary)
-        if summary then
-          local chat = require('jp.chat.buffer').open(client, summary.conversation)
-          chat.title = summary.title
-          chat:show()
-        end
+      local places = {}
+      for place, summary in ipairs(result.conversations) do
+        places[summary] = place
+      end
+      table.sort(result.conversations, function(one, other)
+        local before, after = pinned_first(one), pinned_first(other)
+        return before < after or before == after and places[one] < places[other]
       end)
+      vim.ui.select(
+        result.conversations,
+        { prompt = prompt, kind = 'jp_conversation', format_item = M.describe },
+        function(summary)
+          if summary then
+            done(summary)
+          end
+        end
+      )
     end
   end)
 end
 
---- Change the conversation of a chat, if the server offers that.
----@param chat jp.Chat
----@param method string
----@param params table<string, any>
-function M.change(chat, method, params)
-  if not chat.conversation then
-    say.info('the conversation has not begun')
-    return
+--- Show a conversation, at one of its places if that is asked for.
+---@param client jp.Client
+---@param conversation string
+---@param title string?
+---@param place jp.Place?
+function M.open(client, conversation, title, place)
+  local chat = require('jp.chat.buffer').open(client, conversation)
+  chat.title, chat.is_removed = title or chat.title, false
+  chat:show()
+  if place then
+    chat:go_to(place)
   end
-  params = vim.tbl_extend('force', { conversation = chat.conversation }, params)
-  chat.client:request(method, params, function(problem)
-    if problem then
-      say.warn(problem.message)
-    end
+end
+
+--- Let the user choose a conversation of the workspace, and show it.
+---@param client jp.Client
+function M.choose(client)
+  M.pick(client, 'Conversation', {}, function(summary)
+    M.open(client, summary.conversation, summary.title)
   end)
 end
 
---- Remove the conversation of a chat, once the user has said so twice.
----@param chat jp.Chat
-function M.remove(chat)
-  vim.ui.select({ 'Keep it', 'Remove it' }, { prompt = 'Remove the conversation for good?' }, function(choice)
-    if choice == 'Remove it' then
-      M.change(chat, 'jp/conversation/remove', {})
-    end
-  end)
+--- The conversation of the chat that a command is for.
+---@param chat jp.Chat?
+---@return jp.Target?
+function M.target(chat)
+  return chat
+      and chat.conversation
+      and { client = chat.client, conversation = chat.conversation, title = chat.title, turn = chat:turn_here() }
+    or nil
 end
 
 return M

@@ -1,6 +1,7 @@
 --- What a query would send, and where settings come from, to read.
 
 local say = require('jp.say')
+local settings = require('jp.settings')
 
 local M = {}
 
@@ -17,9 +18,14 @@ function M.query(chat, text)
     if problem then
       say.fail(problem.message)
     else
-      require('jp.scratch').read('explanation', M.text(result.explanation), 'markdown')
+      M.show(result.explanation)
     end
   end)
+end
+
+---@param explanation jp.QueryExplanation
+function M.show(explanation)
+  require('jp.scratch').read('explanation', M.text(explanation), 'markdown')
 end
 
 --- An explanation as Markdown.
@@ -67,7 +73,7 @@ function M.text(explanation)
       local places = vim.tbl_map(function(place)
         return place.line and ('%s:%d'):format(place.name, place.line) or place.name
       end, origin.places)
-      return ('`%s = %s` from %s'):format(origin.key, vim.json.encode(origin.value), table.concat(places, ', '))
+      return ('`%s = %s` from %s'):format(origin.key, settings.written(origin.value), table.concat(places, ', '))
     end)
   )
   section('What was done to find this out', list(explanation.effects, tostring))
@@ -77,7 +83,8 @@ end
 ---@param place jp.ConfigPlace
 ---@return string
 local function where(place)
-  return place.line and ('%s:%d'):format(place.name, place.line) or place.name
+  local name = vim.fn.fnamemodify(place.name, ':~')
+  return place.line and ('%s:%d'):format(name, place.line) or name
 end
 
 --- Settings and who had a say in them, as Markdown.
@@ -88,25 +95,40 @@ function M.settings(result)
   for _, setting in ipairs(result.settings) do
     vim.list_extend(lines, { ('## `%s`'):format(setting.key), '' })
     if setting.value ~= nil then
-      vim.list_extend(lines, { ('`%s`, from %s'):format(vim.json.encode(setting.value), where(setting.place)), '' })
+      vim.list_extend(lines, { ('`%s`, from %s'):format(settings.written(setting.value), where(setting.place)), '' })
     end
     for _, each in ipairs(setting.contributions) do
-      local value = each.value ~= nil and (': `%s`'):format(vim.json.encode(each.value)) or ''
-      table.insert(lines, ('- %s, %s%s'):format(where(each.place), each.state, value))
+      local value = each.value ~= nil and (': `%s`'):format(settings.written(each.value)) or ''
+      local reason = each.reason and (' (%s)'):format(each.reason) or ''
+      table.insert(lines, ('- %s, %s%s%s'):format(where(each.place), each.state, value, reason))
     end
     vim.list_extend(lines, setting.notes)
     table.insert(lines, '')
   end
   for _, problem in ipairs(result.problems) do
-    table.insert(lines, ('- %s: %s'):format(problem.severity, problem.text))
+    if problem.severity ~= 'hint' then
+      table.insert(lines, ('- %s: %s'):format(problem.severity, problem.text))
+    end
   end
   return table.concat(lines, '\n')
 end
 
---- Show where settings come from, if the server tells.
+--- Show where settings come from: one by its key, the one under the cursor in a configuration file, or all.
 ---@param client jp.Client
 ---@param key string?
 function M.config(client, key)
+  if not key then
+    settings.key_here(client, function(found)
+      M.setting(client, found)
+    end)
+  else
+    M.setting(client, key)
+  end
+end
+
+---@param client jp.Client
+---@param key string? all of them, when there is none
+function M.setting(client, key)
   client:request('jp/config/explain', { key = key }, function(problem, result)
     if problem then
       say.warn(problem.message)

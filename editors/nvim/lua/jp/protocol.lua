@@ -110,6 +110,11 @@
 ---@field toTurn integer
 ---@field summarized boolean Whether a summary takes their place; else only reasoning or tool calls are left out.
 
+--- A key and its value.
+---@class jp.ConfigAssignment
+---@field key string With dots, such as `assistant.model.id`; a name with dots in it is quoted.
+---@field value? any In the form that a configuration file has; takes the key away when left out.
+
 --- What one layer, or one file of it, says about a setting.
 ---@class jp.ConfigContribution
 ---@field place jp.ConfigPlace
@@ -163,6 +168,14 @@
 ---@class jp.ConfigListResult
 ---@field files jp.NamedConfiguration[]
 
+--- A key after the change.
+---@class jp.ConfigOutcome
+---@field key string
+---@field value? any The effective one, with all layers.
+---@field place jp.ConfigPlace Whose word it is.
+---@field state "wins"|"adds"|"shadowed"|"not set"|"unread" What has become of the file's word; `shadowed` means that `place` has more weight.
+---@field own? any What the file says.
+
 --- Where a setting was made.
 ---@class jp.ConfigPlace
 ---@field layer string Such as `workspace` or `environment`; `defaults` is the program itself.
@@ -176,6 +189,25 @@
 ---@field text string
 ---@field key? string
 ---@field place? jp.ConfigPlace
+
+--- What to change, and in which file. All of it is right, or nothing is written.
+---@class jp.ConfigSetParams
+---@field target? string The file of a layer (`user_global`, `workspace`, `cwd`, `user_workspace`), a path or URI, or a name as for `--cfg`. Only files that configuration is read from can be changed; one that is missing is made. The id of a conversation stands for what that keeps itself: the change is appended to it, with aliases looked up and files that `config` names applied, and holds from its next turn on. Nothing can be taken away from a conversation. Default: `"workspace"`.
+---@field set? jp.ConfigAssignment[]
+---@field config? string[] `--cfg` expressions, such as `assistant.name=Ada` or `editor.envs+=VISUAL`; `+=` adds to what the file has.
+---@field unset? string[] Keys to take away.
+---@field conversation? jp.ConversationId Whose effective values the answer tells; else a new one's, or those of the conversation that is changed.
+
+--- What was changed, and what holds now.
+---@class jp.ConfigSetResult
+---@field name string The file, for people.
+---@field uri string Of the file, or the `jp://` address of the conversation.
+---@field written "file"|"document"|"nothing" `document` is the editor's, which the user has to save; `nothing` means that the file said so already.
+---@field settings jp.ConfigOutcome[]
+---@field expression? string What a query must have in `config` for the file to count.
+---@field unread? string Why nothing reads the file.
+---@field questions string[] What the user will be asked to trust because of it, at the next query.
+---@field problems jp.ConfigProblem[] What is wrong or doubtful in the file.
 
 --- A piece of a query.
 ---@alias jp.Content
@@ -211,25 +243,30 @@
 
 --- Which turns models are shown in a shorter form from now on, and how; what was said is not changed.
 ---
+--- Without `summary`, `summarize`, `reasoning` and `toolCalls` the rules of the settings say how
+--- (`conversation.compaction.rules`), and which turns where no restriction is given here.
+---
 --- Turns are counted from 1, or from the end if negative; every restriction counts.
 ---@class jp.ConversationCompactParams
 ---@field conversation jp.ConversationId
----@field fromTurn? integer
----@field toTurn? integer
----@field sinceLast? boolean Begin behind the last turn that a compaction covers. Default: `false`.
----@field keepFirst? integer Default: `0`.
----@field keepLast? integer Default: `0`.
----@field summary? string A text that takes the place of the turns, and of every summary that they touch.
----@field reasoning? boolean Leave reasoning out. Default: `false`.
----@field toolCalls? "strip"|"strip_requests"|"strip_responses"|"omit" Leave out what tools were given and said, one of both, or the calls as a whole.
----@field reset? "all"|integer Remove all compactions instead, or the one with this number in `compactions`, counted from 1.
----@field dryRun? boolean Only say what would be. Default: `false`.
+---@field fromTurn? integer|string
+---@field toTurn? integer|string
+---@field sinceLast? boolean Default: `false`.
+---@field keepFirst? integer|string
+---@field keepLast? integer|string
+---@field summary? string
+---@field summarize? jp.SummaryByModel
+---@field reasoning? boolean Default: `false`.
+---@field toolCalls? "strip"|"strip_requests"|"strip_responses"|"omit"
+---@field reset? "all"|integer
+---@field dryRun? boolean Default: `false`.
+---@field workDoneToken? jp.ProgressToken
 
 --- The compactions of the conversation, in the order in which they were made.
 ---@class jp.ConversationCompactResult
 ---@field conversation jp.ConversationId
 ---@field compactions jp.CompactionRange[]
----@field added? jp.CompactionRange The new one; absent when no turns were left to compact.
+---@field added jp.CompactionRange[]
 
 --- What to change: either `text` or `remove`.
 ---@class jp.ConversationEditParams
@@ -281,6 +318,7 @@
 ---@field conversation jp.ConversationId
 ---@field format? "markdown"|"json" `json` has all events with nothing encoded, `markdown` what a person is shown. Default: `"markdown"`.
 ---@field turns? jp.TurnRange All turns when left out.
+---@field compacted? boolean Write down what compactions leave for models; turns keep their numbers. Default: `false`.
 
 --- The text, and a name for a file of it.
 ---@class jp.ConversationExportResult
@@ -293,8 +331,11 @@
 ---@field conversation jp.ConversationId|"last"
 ---@field firstTurns? integer Keep so many of the first turns; all are kept when neither number is given.
 ---@field lastTurns? integer Keep so many of the last turns; with 0, and none of the first, the copy has the settings only.
+---@field since? string Keep what was said from this time on, in RFC 3339, or within a time such as `2h 30m`.
+---@field until? string Keep what was said before this time; turns are counted in what is kept.
 ---@field title? string The source's title when left out.
 ---@field labels? jp.NewLabel[] Added to those of the source.
+---@field compact? boolean Make the copy shorter for models, by the rules of its settings (`conversation.compaction.rules`). Default: `false`.
 ---@field use? boolean Let queries that name no conversation go to the copy. Default: `false`.
 
 --- The copy.
@@ -426,6 +467,35 @@
 ---@class jp.ConversationRemoveResult
 ---@field conversation string
 ---@field trash string[] The URIs of its folders in the trash; moved back to `conversations`, it is there again.
+
+--- Which turn to ask again: `jp/query` with `replay`, for a conversation that is at hand.
+---
+--- The turn and those behind it go once the new one is stored; an abort brings them back.
+---@class jp.ConversationReplayParams
+---@field conversation jp.ConversationId
+---@field turn? integer
+---@field text? string
+---@field config? string[]
+---@field workDoneToken? jp.ProgressToken
+---@field partialResultToken? jp.ProgressToken
+
+--- How the new turn ended.
+---@class jp.ConversationReplayResult
+---@field conversation? string
+---@field outcome jp.Outcome
+---@field turns jp.TurnSummary[]
+---@field text string
+---@field data? any
+---@field dataValid? boolean
+---@field dataErrors? string[]
+---@field usage? jp.Usage
+---@field draft? string
+---@field error? jp.Failure
+---@field notices jp.Notice[]
+---@field persisted boolean
+---@field recoveryUri? string
+---@field explanation? jp.QueryExplanation
+---@field lastSeq integer
 
 --- Which conversation to take back from the trash.
 ---@class jp.ConversationRestoreParams
@@ -602,6 +672,7 @@
 ---| "mcp_failed"
 ---| "attachment_failed"
 ---| "persist_failed"
+---| "compaction_failed"
 ---| "no_workspace"
 ---| "invalid_params"
 ---| "cancelled"
@@ -928,6 +999,10 @@
 ---@field action? string The id of the chosen button.
 ---@field text? string
 
+--- A Markdown file, saved or not, that a query is written in.
+---@class jp.QueryDocument
+---@field uri string
+
 --- What a query would send. Nothing was sent and nothing was stored.
 ---@class jp.QueryExplanation
 ---@field schemaVersion 1
@@ -942,6 +1017,7 @@
 
 --- What to ask, where, and how.
 ---@class jp.QueryParams
+---@field document? jp.QueryDocument Ask what is written in this document: its front matter and text give what is left out here. Its name ends in `.jp.md`, or it is open with the language id `jp-query`. What is given here too counts instead; of `config`, `tools` and `attachments` it comes behind.
 ---@field text? string The query. Without any text the user is asked for one in the editor, if that can be.
 ---@field content? jp.Content[] More of the query: texts, each a paragraph of its own after `text`, and things to attach.
 ---@field quote? string What the text is about, such as a piece of code: the last paragraphs of the query. It is no text by itself: without any, the user is still asked for one.
@@ -956,6 +1032,7 @@
 ---@field schema? string The schema of the answer, which becomes a value that fits it. A JSON schema as JSON text, or fields such as `title, ?tags [str], size "s"|"m"|"l": shirt size`.
 ---@field template? boolean Fill in the text as a Jinja2 template, with the values that the settings have under `template.values`. They can come with `config`, as `template.values.file=main.py`. Default: `false`.
 ---@field title? string The title of the conversation; an empty one asks for no title to be made.
+---@field compact? boolean Make what models are shown of the conversation shorter first, by the rules of the settings. If a summary cannot be made, or is no shorter than what it would replace, the query does not begin. Default: `false`.
 ---@field persist? boolean False works on a copy that is thrown away. Default: `true`.
 ---@field interactive? boolean False asks the user nothing; what would need an answer is decided by the settings. Default: `true`.
 ---@field explain? boolean Prepare only, and tell in `explanation` what would be sent; no model is asked and nothing is stored. Default: `false`.
@@ -1023,6 +1100,7 @@
 ---@field turns? jp.TurnRange All turns when left out.
 ---@field config? "per_turn"|"fixed" `per_turn` shows each turn with the settings that it was made with, `fixed` all with today's. Default: `"per_turn"`.
 ---@field overlay? jp.RenderOverlay
+---@field compacted? boolean Show what compactions leave for models; a summary of turns 2 to 5 is shown for each of them. Default: `false`.
 ---@field userOnly? boolean Show only what the user said. Default: `false`.
 ---@field joined? boolean Join adjacent chunks of the same kind, so that a search finds a word that was stored in two pieces. Default: `false`.
 ---@field workDoneToken? jp.ProgressToken
@@ -1153,6 +1231,12 @@
 ---@field md string Markdown to append to the transcript.
 ---@field type "structured"
 ---@field part "open"|"more"|"close"
+
+--- How a model is to sum turns up; what is left out is the settings' to say.
+---@class jp.SummaryByModel
+---@field model? string
+---@field instructions? string
+---@field context? string
 
 --- Text outside of a code fence.
 ---@class jp.TextChunk
@@ -1352,12 +1436,14 @@
 ---| "jp/conversation/move" # jp.ConversationMoveParams -> jp.ConversationMoveResult. Keeps a conversation for the user alone, or also in the workspace.
 ---| "jp/conversation/export" # jp.ConversationExportParams -> jp.ConversationExportResult. Writes a conversation down as one text.
 ---| "jp/conversation/edit" # jp.ConversationEditParams -> jp.ConversationEditResult. Changes what the user said in a turn, or removes the turn.
+---| "jp/conversation/replay" # jp.ConversationReplayParams -> jp.ConversationReplayResult. Asks a turn of a conversation again.
 ---| "jp/conversation/compact" # jp.ConversationCompactParams -> jp.ConversationCompactResult. Shortens what models are shown of a conversation, or undoes that.
 ---| "jp/conversation/trash" # jp.ConversationTrashParams -> jp.ConversationTrashResult. Lists the removed conversations that can be taken back.
 ---| "jp/conversation/restore" # jp.ConversationRestoreParams -> jp.ConversationRestoreResult. Takes a removed conversation back from the trash.
 ---| "jp/model/list" # jp.ModelListParams -> jp.ModelListResult. Lists the models that can be asked, with their aliases.
 ---| "jp/config/get" # jp.ConfigGetParams -> jp.ConfigGetResult. Gives the value of a setting, or of all.
 ---| "jp/config/explain" # jp.ConfigExplainParams -> jp.ConfigExplainResult. Says of settings where their values come from, and what is overridden.
+---| "jp/config/set" # jp.ConfigSetParams -> jp.ConfigSetResult. Sets or unsets settings in a file, and leaves everything else in it as it is.
 ---| "jp/config/list" # jp.ConfigListParams -> jp.ConfigListResult. Lists the files that can be applied by name, such as personas and skills.
 
 --- What the server calls.

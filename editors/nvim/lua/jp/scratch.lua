@@ -30,19 +30,23 @@ local function open(name, lines, filetype)
   return buffer
 end
 
---- A buffer with the text of a question of the kind `edit`. Writing it answers; leaving it leaves the question open.
----@param question jp.Question
+---@class jp.Draft a text to write
+---@field name string of the buffer, behind `jp://`
+---@field title string
+---@field text string
+---@field filetype string
+---@field keys string what to press, as a part of a status line
+
+--- A buffer with a text to change. Writing it hands the text over, and closes the buffer.
+---@param draft jp.Draft
 ---@param send fun(text: string)
-function M.edit(question, send)
-  local lines = vim.split(question.params.value or '', '\n', { plain = true })
-  local name = ('jp://edit/%s/%d'):format(question.id, vim.uv.hrtime())
-  local buffer = open(name, lines, question.params.language or 'text')
-  question.buffer = buffer
+---@return integer buffer
+function M.write(draft, send)
+  local name = ('jp://%s/%d'):format(draft.name, vim.uv.hrtime())
+  local buffer = open(name, vim.split(draft.text, '\n', { plain = true }), draft.filetype)
   vim.bo[buffer].buftype = 'acwrite'
   vim.bo[buffer].modified = false
-  vim.wo[0][0].winbar = (' %%#JpTitle#%s%%*%%=%%#JpKey#:w%%* sends  %%#JpKey#:q!%%* leaves it open '):format(
-    (question.params.message:gsub('%%', '%%%%'))
-  )
+  vim.wo[0][0].winbar = (' %%#JpTitle#%s%%*%%=%s'):format((draft.title:gsub('%%', '%%%%')), draft.keys)
   vim.api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buffer,
     callback = function()
@@ -56,15 +60,33 @@ function M.edit(question, send)
       end)
     end,
   })
+  return buffer
 end
 
---- A buffer to read.
+--- A buffer with the text of a question of the kind `edit`. Writing it answers; leaving it leaves the question open.
+---@param question jp.Question
+---@param send fun(text: string)
+function M.edit(question, send)
+  question.buffer = M.write({
+    name = 'edit/' .. question.id,
+    title = question.params.message,
+    text = question.params.value or '',
+    filetype = question.params.language or 'text',
+    keys = '%#JpKey#:w%* sends  %#JpKey#:q!%* leaves it open ',
+  }, send)
+end
+
+--- A buffer to read, in place of an older one with the same title.
 ---@param title string
 ---@param text string
 ---@param filetype string
 function M.read(title, text, filetype)
-  local buffer =
-    open(('jp://read/%s/%d'):format(title, vim.uv.hrtime()), vim.split(text, '\n', { plain = true }), filetype)
+  local name = 'jp://read/' .. title
+  local older = vim.fn.bufnr('^' .. vim.fn.escape(name, '\\*?[]{}^$') .. '$')
+  if older ~= -1 then
+    vim.api.nvim_buf_delete(older, { force = true })
+  end
+  local buffer = open(name, vim.split(text, '\n', { plain = true }), filetype)
   vim.bo[buffer].modifiable = false
   if not pcall(vim.treesitter.start, buffer, filetype) then
     vim.bo[buffer].syntax = filetype -- there is no parser, or none that works

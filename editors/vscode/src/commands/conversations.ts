@@ -1,38 +1,41 @@
-/** What can be done with the conversations of the tree; what the server does not know is not offered. */
+/** Opening, naming and archiving the conversations of the tree; what the server does not know is not offered. */
 
 import { commands, window, type Disposable } from "vscode";
 import type { ConversationListParams } from "../protocol.gen";
+import { marksOf } from "../state/conversationWords";
 import type { JpWindow } from "../ui/window";
 
 /** What the tree passes: a row, or the arguments of its click. */
-interface Row {
+export interface Row {
   readonly conversation: string;
   readonly title?: string;
 }
 
 export function conversationCommands(jp: JpWindow): Disposable[] {
   return [
-    commands.registerCommand("jp.openConversation", (row?: unknown) => open(jp, row)),
+    commands.registerCommand("jp.openConversation", async (given?: unknown) => {
+      const row = rowOf(given) ?? (await pickConversation(jp, "Open a conversation"));
+      if (row !== undefined) {
+        await openConversation(jp, row);
+      }
+    }),
     commands.registerCommand("jp.refreshConversations", () => {
       jp.conversations.refresh();
     }),
     commands.registerCommand("jp.renameConversation", (row?: unknown) => rename(jp, row)),
     commands.registerCommand("jp.archiveConversation", (row?: unknown) => archive(jp, row)),
-    commands.registerCommand("jp.unarchiveConversation", () => unarchive(jp)),
-    commands.registerCommand("jp.removeConversation", (row?: unknown) => remove(jp, row)),
+    commands.registerCommand("jp.unarchiveConversation", (row?: unknown) => unarchive(jp, row)),
   ];
 }
 
-async function open(jp: JpWindow, given: unknown): Promise<void> {
-  const row = isRow(given) ? given : await pick(jp, "Open a conversation");
-  if (row !== undefined) {
-    await jp.chats.open(row.conversation, row.title);
-    await jp.view.focus();
-  }
+/** Shows a conversation in the chat view. */
+export async function openConversation(jp: JpWindow, row: Row): Promise<void> {
+  await jp.chats.open(row.conversation, row.title);
+  await jp.view.focus();
 }
 
 async function rename(jp: JpWindow, given: unknown): Promise<void> {
-  const row = isRow(given) ? given : await pick(jp, "Rename a conversation");
+  const row = rowOf(given) ?? (await pickConversation(jp, "Rename a conversation"));
   const title =
     row && (await window.showInputBox({ title: "Rename the conversation", value: row.title ?? "" }));
   if (row !== undefined && title !== undefined && title.trim() !== "") {
@@ -45,7 +48,7 @@ async function rename(jp: JpWindow, given: unknown): Promise<void> {
 
 /** Archiving can be undone, so it asks nothing. */
 async function archive(jp: JpWindow, given: unknown): Promise<void> {
-  const row = isRow(given) ? given : await pick(jp, "Archive a conversation");
+  const row = rowOf(given) ?? (await pickConversation(jp, "Archive a conversation"));
   if (row === undefined) {
     return;
   }
@@ -61,33 +64,19 @@ async function archive(jp: JpWindow, given: unknown): Promise<void> {
   }
 }
 
-async function remove(jp: JpWindow, given: unknown): Promise<void> {
-  const row = isRow(given) ? given : await pick(jp, "Remove a conversation");
-  if (row === undefined) {
-    return;
-  }
-  const question = `Remove the conversation "${nameOf(row)}"?`;
-  const detail = "Its files are moved to the folder .trash beside the other conversations.";
-  const choice = await window.showWarningMessage(question, { modal: true, detail }, "Remove");
-  if (choice === "Remove") {
-    const client = await jp.connect();
-    await client.call("jp/conversation/remove", { conversation: row.conversation });
-    jp.chats.conversationChanged(row.conversation, undefined, true);
-    jp.conversations.refresh();
-  }
-}
-
-async function unarchive(jp: JpWindow): Promise<void> {
-  const row = await pick(jp, "Bring an archived conversation back", { archived: true });
+async function unarchive(jp: JpWindow, given: unknown): Promise<void> {
+  const title = "Bring an archived conversation back";
+  const row = rowOf(given) ?? (await pickConversation(jp, title, { archived: true }));
   if (row !== undefined) {
     const { conversation } = row;
     await (await jp.connect()).call("jp/conversation/unarchive", { conversation });
     jp.conversations.refresh();
-    await open(jp, row);
+    await openConversation(jp, row);
   }
 }
 
-async function pick(
+/** Lets the user choose a conversation of the workspace. */
+export async function pickConversation(
   jp: JpWindow,
   title: string,
   which: ConversationListParams = {},
@@ -96,21 +85,22 @@ async function pick(
   const { conversations } = await client.call("jp/conversation/list", which);
   const rows = conversations.map((row) => ({
     label: nameOf(row),
-    description: row.conversation,
+    description: [row.conversation, ...marksOf(row)].join(" · "),
     row,
   }));
   return (await window.showQuickPick(rows, { title, matchOnDescription: true }))?.row;
 }
 
-function nameOf({ title }: Row): string {
+export function nameOf({ title }: Row): string {
   return title ?? "Untitled";
 }
 
-function isRow(value: unknown): value is Row {
-  return (
+/** Reads what the tree, a keybinding or another extension passes to a command. */
+export function rowOf(value: unknown): Row | undefined {
+  const isRow =
     typeof value === "object" &&
     value !== null &&
     "conversation" in value &&
-    typeof value.conversation === "string"
-  );
+    typeof value.conversation === "string";
+  return isRow ? (value as Row) : undefined;
 }

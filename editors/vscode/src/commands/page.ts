@@ -6,12 +6,13 @@ import type { FromPage, ServerAction } from "../ui/messages";
 import type { JpWindow } from "../ui/window";
 import { removeChip } from "./attach";
 import { applyText, editAnswer, insertText, openArguments, openLink, openResult, showDiff } from "./texts";
+import { TURN_ACTIONS } from "./turns";
 
 /** Takes a message of the page. */
 export async function receive(jp: JpWindow, message: Exclude<FromPage, { type: "ready" }>): Promise<void> {
   switch (message.type) {
     case "ask":
-      await commands.executeCommand("setContext", "jp.hasAsked", true);
+      jp.walkthrough.tick("hasAsked");
       await jp.chats.ask(message.text);
       break;
     case "resume":
@@ -24,7 +25,7 @@ export async function receive(jp: JpWindow, message: Exclude<FromPage, { type: "
     }
     case "answer":
       jp.chats.questions.answer(message.decisionId, answerOf(message));
-      await commands.executeCommand("setContext", "jp.hasAnswered", true);
+      jp.walkthrough.tick("hasAnswered");
       break;
     case "openArguments":
       await openArguments(jp, message.callId);
@@ -45,7 +46,7 @@ export async function receive(jp: JpWindow, message: Exclude<FromPage, { type: "
       await insertText(message.text);
       break;
     case "apply":
-      await applyText(message.text, message.language);
+      await applyText(jp, message.text, message.language);
       break;
     case "openUri":
       await openLink(jp, message.uri);
@@ -64,6 +65,9 @@ export async function receive(jp: JpWindow, message: Exclude<FromPage, { type: "
       break;
     case "newConversation":
       await commands.executeCommand("jp.newConversation");
+      break;
+    case "turn":
+      await TURN_ACTIONS[message.action](jp, message.turn);
       break;
     case "serverAction":
       await commands.executeCommand(SERVER_COMMANDS[message.id]);

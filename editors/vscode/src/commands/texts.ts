@@ -97,18 +97,32 @@ export async function insertText(text: string): Promise<void> {
 }
 
 /** Replaces the selection, or the whole text, by a code block; the user sees the change before it is made. */
-export async function applyText(text: string, language: string | undefined): Promise<void> {
+export async function applyText(jp: JpWindow, text: string, language: string | undefined): Promise<void> {
   const editor = targetEditor();
   if (editor === undefined) {
     await openUntitled(text, language);
     return;
   }
   const { document, selection } = editor;
-  const all = new Range(document.positionAt(0), document.positionAt(document.getText().length));
+  const name = workspace.asRelativePath(document.uri);
+  const { version } = document;
+  const before = document.getText();
+  const all = new Range(document.positionAt(0), document.positionAt(before.length));
+  const range = selection.isEmpty ? all : selection;
+  const [from, to] = [document.offsetAt(range.start), document.offsetAt(range.end)];
+  const proposed = `${before.slice(0, from)}${text}${before.slice(to)}`;
+  await jp.readDocuments.diff(document.uri, ["proposed", name], proposed, `${name} (proposed by JP)`);
+  if ((await window.showInformationMessage(`Change ${name} like this?`, "Apply")) !== "Apply") {
+    return;
+  }
+  if (document.version !== version) {
+    void window.showWarningMessage(`${name} was changed meanwhile; it is left as it is.`);
+    return;
+  }
   const edit = new WorkspaceEdit();
-  const label = `Apply to ${workspace.asRelativePath(document.uri)}`;
-  edit.replace(document.uri, selection.isEmpty ? all : selection, text, { label, needsConfirmation: true });
-  await workspace.applyEdit(edit, { isRefactoring: true });
+  edit.replace(document.uri, range, text);
+  await workspace.applyEdit(edit);
+  await window.showTextDocument(document, { preview: false });
 }
 
 /** Opens what a link in an answer names. Models write links, so only harmless kinds are followed. */

@@ -8,6 +8,7 @@ import { Frames } from "./frames";
 import { isQuestionKey, writesNowhere } from "./keys";
 import { dismissNotice, EMPTY_MODEL, runningQuery, takeMessage, type Model } from "./model";
 import type { Page } from "./page";
+import { findPlace, showPlace } from "./place";
 import { View } from "./view";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromPage): void };
@@ -78,6 +79,13 @@ function draw(): void {
   render(<View ref={view} model={model} page={page} />, root);
   root.dataset["drawn"] = String(taken); // how many messages it shows, for tests to wait for
   say(announcements(before, drawn));
+  if (drawn.place !== null && drawn.place !== before.place) {
+    const found = findPlace(root, drawn.place);
+    if (found !== null) {
+      view.current?.scroller.current?.leaveEnd();
+      showPlace(root, found);
+    }
+  }
   const newest = drawn.prompts.find((prompt) => !before.prompts.includes(prompt));
   const isBlank = view.current?.input.current?.isBlank ?? false;
   if (newest !== undefined && isExpected(newest) && isBlank && document.hasFocus()) {

@@ -6,7 +6,7 @@
 
 import type { Chunk, PromptParams, QueryResult } from "../protocol.gen";
 import { EMPTY_CHAT, takeChunks, type ChatState, type Item } from "../state/chatState";
-import type { ActionButton, Chip, ToPage } from "../ui/messages";
+import type { ActionButton, Chip, ToPage, ToPageReveal } from "../ui/messages";
 
 /** Why a query was answered with an error. */
 export interface QueryFailure {
@@ -60,6 +60,8 @@ export interface Model {
   readonly persona: string | null;
   /** How often the host asked for the cursor to be put into the input. */
   readonly focusWishes: number;
+  /** The place that is to be shown; each wish is an object of its own. */
+  readonly place: ToPageReveal | null;
 }
 
 export const EMPTY_MODEL: Model = {
@@ -77,6 +79,7 @@ export const EMPTY_MODEL: Model = {
   modelName: null,
   persona: null,
   focusWishes: 0,
+  place: null,
 };
 
 /** Notices that stay on the screen; older ones make room. */
@@ -150,6 +153,8 @@ export function takeMessage(model: Model, message: ToPage): Model {
       return { ...model, chips: message.chips, modelName: message.model, persona: message.persona };
     case "focus":
       return { ...model, focusWishes: model.focusWishes + 1 };
+    case "reveal":
+      return { ...model, place: message };
     default:
       return model; // a newer host
   }
@@ -182,7 +187,7 @@ export function showsCall(model: Model, callId: string): boolean {
 export function earlierQueries(model: Model): readonly string[] {
   return [
     ...model.stored.turns.map((turn) => userText(turn.items)),
-    ...model.queries.map(({ text }) => text),
+    ...model.queries.map(({ text, chat }) => text || userText(chat.turns[0]?.items ?? [])),
   ].filter((text) => text !== "");
 }
 

@@ -51,6 +51,11 @@ export class Scroller extends Component<ScrollerProps, { readonly isAway: boolea
     }
   };
 
+  /** Stops following the end, because something else is to be shown. */
+  readonly leaveEnd = () => {
+    this.setState({ isAway: true });
+  };
+
   override render({ children }: ScrollerProps) {
     return (
       <div class="transcript">

@@ -9,7 +9,9 @@ import {
   type RoleItem,
   type Turn,
 } from "../state/chatState";
+import type { TurnAction } from "../ui/messages";
 import { Icon } from "./icon";
+import type { IconName } from "./icons";
 import type { Page } from "./page";
 import { Prose } from "./prose";
 import { Pure } from "./pure";
@@ -33,8 +35,19 @@ export class TurnView extends Pure<TurnProps> {
     const live = chat === null ? null : { chat, prompts: prompts ?? [] };
     const calls = callsOf(turn);
     const { turnIndex } = turn.facts;
+    const onAction =
+      turnIndex === undefined || live !== null
+        ? null
+        : (action: TurnAction) => {
+            page.post({ type: "turn", turn: turnIndex, action });
+          };
     return (
-      <article class="turn" aria-label={turnIndex === undefined ? "Turn" : `Turn ${turnIndex}`}>
+      <article
+        class="turn"
+        aria-label={turnIndex === undefined ? "Turn" : `Turn ${turnIndex}`}
+        data-turn={turnIndex}
+        style={reasoningStyle(turn.facts.reasoningBackground)}
+      >
         {speechesOf(turn.items).map(({ role, items }, index) => (
           <section key={index} class={`speech ${role?.facts.role ?? "assistant"}`}>
             {role !== null && <Speaker role={role} />}
@@ -48,6 +61,7 @@ export class TurnView extends Pure<TurnProps> {
                 page={page}
               />
             ))}
+            {index === 0 && onAction !== null && <TurnButtons onAction={onAction} />}
           </section>
         ))}
         {live !== null && <Unwritten live={live} page={page} />}
@@ -77,13 +91,28 @@ interface Speech {
   readonly items: readonly Item[];
 }
 
+/**
+ * The colour that the settings want behind reasoning, with one for the text that can be read on it. Only `#rrggbb`
+ * counts, since a theme has no numbered colours.
+ */
+function reasoningStyle(colour: string | undefined): Record<string, string> {
+  const hex = /^"?#?([0-9a-f]{6})"?$/i.exec(colour ?? "")?.[1];
+  if (hex === undefined) {
+    return {};
+  }
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  const isDark = 0.299 * red + 0.587 * green + 0.114 * blue < 128;
+  return { "--reasoning-background": `#${hex}`, "--reasoning-text": isDark ? "#e8e8e8" : "#202020" };
+}
+
+/** Whoever speaks, with what they say. A notice is the program's own, even if the user was the last to speak. */
 function speechesOf(items: readonly Item[]): readonly Speech[] {
   const speeches: { role: RoleItem | null; items: Item[] }[] = [];
   for (const item of items) {
     const last = speeches.at(-1);
     if (item.type === "role") {
       speeches.push({ role: item, items: [] });
-    } else if (last === undefined) {
+    } else if (last === undefined || (item.type === "notice" && last.role?.facts.role === "user")) {
       speeches.push({ role: null, items: [item] });
     } else {
       last.items.push(item);
@@ -101,6 +130,38 @@ function Speaker({ role }: { readonly role: RoleItem }) {
       {model !== undefined && <span class="muted">{model}</span>}
       {detail !== undefined && <span class="muted">{detail}</span>}
     </h2>
+  );
+}
+
+const TURN_BUTTONS: readonly {
+  readonly action: TurnAction;
+  readonly icon: IconName;
+  readonly title: string;
+}[] = [
+  { action: "replay", icon: "replay", title: "Ask this turn again" },
+  { action: "edit", icon: "edit", title: "Change what you said" },
+  { action: "fork", icon: "fork", title: "Fork: copy the conversation up to this turn" },
+  { action: "remove", icon: "trash", title: "Remove this turn" },
+];
+
+function TurnButtons({ onAction }: { readonly onAction: (action: TurnAction) => void }) {
+  return (
+    <div class="turn-buttons">
+      {TURN_BUTTONS.map(({ action, icon, title }) => (
+        <button
+          key={action}
+          type="button"
+          class="icon-button"
+          title={title}
+          aria-label={title}
+          onClick={() => {
+            onAction(action);
+          }}
+        >
+          <Icon name={icon} />
+        </button>
+      ))}
+    </div>
   );
 }
 

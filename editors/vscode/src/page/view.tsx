@@ -111,7 +111,7 @@ class QueryView extends Pure<QueryProps> {
     const last = chat.turns.length - 1;
     return (
       <>
-        {last < 0 && <AskedTurn text={query.text} />}
+        {last < 0 && query.text !== "" && <AskedTurn text={query.text} />}
         {chat.turns.map((turn, index) => (
           <TurnView
             key={index}

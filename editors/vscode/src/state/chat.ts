@@ -23,7 +23,7 @@ export interface Attached extends Chip {
 }
 
 /** A message that belongs to the conversation, in the order in which a page gets them. */
-export type Told = Exclude<ToPage, { type: "open" | "title" | "server" | "context" | "focus" }>;
+export type Told = Exclude<ToPage, { type: "open" | "title" | "server" | "context" | "focus" | "reveal" }>;
 
 export class Chat {
   title = "";
@@ -61,6 +61,13 @@ export class Chat {
     const shown = this.states.get("")?.turns[0]?.items.find(({ type }) => type === "text");
     const question = shown === undefined ? asked?.text : markdownOf(shown);
     return this.title || question?.trim().split("\n", 1)[0] || undefined;
+  }
+
+  /** The number of the first turn that was asked since it was opened; undefined before that is known. */
+  get firstTurn(): number | undefined {
+    const asked = this.told.find((message) => message.type === "query");
+    const state = asked === undefined ? undefined : this.states.get(asked.token);
+    return state?.turns[0]?.facts.turnIndex;
   }
 
   /** Whether its last turn was cut off and can be resumed. */

@@ -69,14 +69,43 @@ export class Chats {
   }
 
   /** Asks in the shown conversation. */
-  ask(text: string): Promise<void> {
-    return this.run(this.shown, queryParams(this.shown, text));
+  async ask(text: string): Promise<void> {
+    await this.run(this.shown, queryParams(this.shown, text));
   }
 
   /** Asks what somebody else has put together, in the shown conversation unless they say otherwise. */
-  query(params: QueryParams): Promise<void> {
+  async query(params: QueryParams): Promise<void> {
+    if (params.document !== undefined) {
+      await this.queryDocument(params);
+      return;
+    }
     const conversation = this.shown.conversation ?? "new";
-    return this.run(this.shown, { conversation, ...params });
+    await this.run(this.shown, { conversation, ...params });
+  }
+
+  /**
+   * Asks what a document says. It decides on the conversation, so the answer comes into a chat of its own; when it
+   * is complete, the whole conversation is shown.
+   */
+  private async queryDocument(params: QueryParams): Promise<void> {
+    const chat = new Chat(null);
+    this.show(chat);
+    await this.run(chat, params);
+    const twin = [...this.all].find((other) => other !== chat && other.conversation === chat.conversation);
+    const firstTurn = chat.firstTurn ?? 1;
+    if (chat.conversation === null || (twin === undefined && firstTurn === 1)) {
+      return;
+    }
+    const whole = twin ?? chat;
+    if (this.shown === chat) {
+      this.show(whole);
+    }
+    if (whole !== chat) {
+      this.all.delete(chat);
+    }
+    if (whole.running.length === 0) {
+      await this.load(whole);
+    }
   }
 
   /** Goes on with the last turn of the shown conversation. */
@@ -84,6 +113,23 @@ export class Chats {
     const { conversation } = this.shown;
     if (conversation !== null) {
       await this.run(this.shown, { conversation, resume: true });
+    }
+  }
+
+  /** Asks a turn of the shown conversation again. It and those behind it stay until the new one is stored. */
+  async replayTurn(turn: number): Promise<void> {
+    const chat = this.shown;
+    const { conversation } = chat;
+    if (conversation !== null && (await this.run(chat, { conversation, replay: turn }))) {
+      await this.load(chat);
+    }
+  }
+
+  /** Shows a conversation as it is stored now, if it is here and nothing runs in it. */
+  async reload(conversation: string): Promise<void> {
+    const chat = this.withId(conversation);
+    if (chat?.running.length === 0) {
+      await this.load(chat);
     }
   }
 
@@ -227,7 +273,8 @@ export class Chats {
     this.questions.dismissAll();
   }
 
-  private async run(chat: Chat, params: QueryParams): Promise<void> {
+  /** Gives whether there is a result. */
+  private async run(chat: Chat, params: QueryParams): Promise<boolean> {
     const token = `chat/${this.window}/${++this.count}`;
     const text = params.text ?? "";
     this.byToken.set(token, chat);
@@ -249,6 +296,7 @@ export class Chats {
       });
       this.batches.flush(token);
       this.tell(chat, { type: "result", token, result });
+      return true;
     } catch (error) {
       this.batches.flush(token);
       const isKept = isConnectionLost(error) && chat.conversation !== null;
@@ -266,6 +314,7 @@ export class Chats {
       if (chat === this.shown) {
         this.contextChanged();
       }
+      return false;
     } finally {
       this.byToken.delete(token);
       this.host.changed();

@@ -14,7 +14,7 @@ import {
   type WebviewView,
   type WebviewViewProvider,
 } from "vscode";
-import type { FromPage, ToPage } from "./messages";
+import type { FromPage, ToPage, ToPageReveal } from "./messages";
 
 export const CHAT_VIEW = "jp.chat";
 
@@ -22,6 +22,7 @@ export class ChatView implements WebviewViewProvider {
   private view: WebviewView | undefined;
   private isReady = false;
   private wantsFocus = false;
+  private wantedPlace: ToPageReveal | undefined;
   private badge: ViewBadge | undefined;
 
   /**
@@ -71,6 +72,12 @@ export class ChatView implements WebviewViewProvider {
     this.giveFocus();
   }
 
+  /** Shows a place of the conversation that is shown. */
+  reveal(place: ToPageReveal): void {
+    this.wantedPlace = place;
+    this.giveReveal();
+  }
+
   /** Shows at the view's icon how many questions wait. */
   setBadge(count: number): void {
     const tooltip = count === 1 ? "1 question waits" : `${count} questions wait`;
@@ -86,6 +93,14 @@ export class ChatView implements WebviewViewProvider {
     }
     this.receive(message);
     this.giveFocus();
+    this.giveReveal();
+  }
+
+  private giveReveal(): void {
+    if (this.wantedPlace !== undefined && this.isReady) {
+      this.post(this.wantedPlace);
+      this.wantedPlace = undefined;
+    }
   }
 
   private giveFocus(): void {

@@ -1,9 +1,13 @@
-/** The tree of the workspace's conversations, the most recently used first. */
+/**
+ * The tree of the workspace's conversations: the pinned ones, then those that were used last, and below them the
+ * archived ones.
+ */
 
 import {
   EventEmitter,
   ThemeIcon,
   TreeItem,
+  TreeItemCollapsibleState,
   type Disposable,
   type Event,
   type TreeDataProvider,
@@ -11,6 +15,7 @@ import {
 import type { JpClient } from "../client";
 import type { ConversationSummary } from "../protocol.gen";
 import { ago } from "../state/ago";
+import { contextOf, labelText, marksOf, pinnedFirst } from "../state/conversationWords";
 
 export const CONVERSATIONS_VIEW = "jp.conversations";
 
@@ -24,7 +29,12 @@ export interface ConversationState {
   readonly name: string | undefined;
 }
 
-export class Conversations implements TreeDataProvider<ConversationSummary>, Disposable {
+/** A row: a conversation, or what holds the archived ones. */
+type Row = ConversationSummary | typeof ARCHIVE;
+
+const ARCHIVE = "archive" as const;
+
+export class Conversations implements TreeDataProvider<Row>, Disposable {
   private readonly changes = new EventEmitter<undefined>();
   readonly onDidChangeTreeData: Event<undefined> = this.changes.event;
   private timer: NodeJS.Timeout | undefined;
@@ -42,30 +52,45 @@ export class Conversations implements TreeDataProvider<ConversationSummary>, Dis
     }, 100);
   }
 
-  async getChildren(parent?: ConversationSummary): Promise<ConversationSummary[]> {
-    if (parent !== undefined) {
-      return [];
-    }
+  async getChildren(parent?: Row): Promise<Row[]> {
     try {
-      const client = await this.connect();
-      return [...(await client.call("jp/conversation/list", { limit: LIMIT })).conversations];
+      const list = async (archived: boolean, limit: number) => {
+        const client = await this.connect();
+        return (await client.call("jp/conversation/list", { archived, limit })).conversations;
+      };
+      switch (parent) {
+        case undefined: {
+          const hasArchive = (await list(true, 1)).length > 0;
+          const shown: readonly Row[] = pinnedFirst(await list(false, LIMIT));
+          return hasArchive ? [...shown, ARCHIVE] : [...shown];
+        }
+        case ARCHIVE:
+          return [...(await list(true, LIMIT))];
+        default:
+          return [];
+      }
     } catch {
       return []; // the chat view and the status item say what is wrong with the server
     }
   }
 
-  getTreeItem({ conversation, title, lastActivatedAt, pinnedAt, problem }: ConversationSummary): TreeItem {
+  getTreeItem(row: Row): TreeItem {
+    return row === ARCHIVE ? archiveItem() : this.conversationItem(row);
+  }
+
+  private conversationItem(row: ConversationSummary): TreeItem {
+    const { conversation, title, lastActivatedAt, pinnedAt, problem } = row;
     const { isShown, activity, name: question } = this.stateOf(conversation);
     const name = title ?? question ?? "Untitled";
     const calm = isShown ? "comment-discussion" : pinnedAt === undefined ? "comment" : "pinned";
     const item = new TreeItem(name);
     item.id = conversation;
-    item.description = ago(new Date(lastActivatedAt), new Date());
-    item.contextValue = "conversation";
+    item.description = [ago(new Date(lastActivatedAt), new Date()), ...row.labels.map(labelText)].join(" · ");
+    item.contextValue = contextOf(row);
     item.iconPath = new ThemeIcon(problem === undefined ? (ICONS[activity] ?? calm) : "warning");
-    item.tooltip =
-      problem ?? `${name}\n${conversation}, last used ${new Date(lastActivatedAt).toLocaleString()}`;
-    item.accessibilityInformation = { label: `${name}, ${activity}` };
+    const used = `${conversation}, last used ${new Date(lastActivatedAt).toLocaleString()}`;
+    item.tooltip = problem ?? [name, used, ...marksOf(row)].join("\n");
+    item.accessibilityInformation = { label: [name, activity, ...marksOf(row)].join(", ") };
     item.command = {
       command: "jp.openConversation",
       title: "Open Conversation",
@@ -78,6 +103,14 @@ export class Conversations implements TreeDataProvider<ConversationSummary>, Dis
     clearTimeout(this.timer);
     this.changes.dispose();
   }
+}
+
+function archiveItem(): TreeItem {
+  const item = new TreeItem("Archived", TreeItemCollapsibleState.Collapsed);
+  item.id = ARCHIVE;
+  item.contextValue = ARCHIVE;
+  item.iconPath = new ThemeIcon("archive");
+  return item;
 }
 
 const ICONS: Readonly<Record<ConversationState["activity"], string | undefined>> = {

@@ -66,6 +66,12 @@ export class ReadDocuments implements TextDocumentContentProvider, Disposable {
     await this.opening;
   }
 
+  /** Shows a Markdown text as it is meant to be read. */
+  async preview(path: readonly string[], text: string): Promise<void> {
+    const uri = this.keep(path, text);
+    await commands.executeCommand("markdown.showPreview", uri);
+  }
+
   /** Shows what a file would become. */
   async diff(file: Uri, path: readonly string[], proposed: string, title: string): Promise<void> {
     await commands.executeCommand("vscode.diff", file, this.keep(path, proposed), title, { preview: true });

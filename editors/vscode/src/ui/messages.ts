@@ -5,7 +5,7 @@
  * the messages and may be thrown away at any time.
  */
 
-import type { Chunk, PromptParams, QueryResult } from "../protocol.gen";
+import type { Chunk, PromptParams, QueryResult, SearchScope } from "../protocol.gen";
 
 /** An attachment of the next query. */
 export interface Chip {
@@ -22,6 +22,14 @@ export interface ToPageOpen {
   readonly chunks: readonly Chunk[];
   /** What stood in the input. */
   readonly draft: string;
+}
+
+/** Show a place of the conversation: a turn, and in it a text that was said in a certain way. */
+export interface ToPageReveal {
+  readonly type: "reveal";
+  readonly turn: number;
+  readonly scope: SearchScope;
+  readonly text: string;
 }
 
 /** Something that a button beside a message can do; `init` makes the folder a workspace. */
@@ -70,7 +78,11 @@ export type ToPage =
   /** The conversation got another title. */
   | { readonly type: "title"; readonly title: string }
   /** Put the cursor into the input. */
-  | { readonly type: "focus" };
+  | { readonly type: "focus" }
+  | ToPageReveal;
+
+/** What can be done with a turn: go on in a copy that ends with it, ask it again, change its question, remove it. */
+export type TurnAction = "fork" | "replay" | "edit" | "remove";
 
 /** From the page to the host. */
 export type FromPage =
@@ -107,6 +119,7 @@ export type FromPage =
   | { readonly type: "pickModel" }
   | { readonly type: "pickPersona" }
   | { readonly type: "newConversation" }
+  | { readonly type: "turn"; readonly turn: number; readonly action: TurnAction }
   | { readonly type: "serverAction"; readonly id: ServerAction }
   /** What stands in the input, kept over reloads. */
   | { readonly type: "draft"; readonly text: string };

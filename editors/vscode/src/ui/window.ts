@@ -20,7 +20,7 @@ import {
 } from "vscode";
 import type { LanguageClient, MessageActionItem, ShowMessageRequestParams } from "vscode-languageclient/node";
 import { onPrompt, onServer, type Connection, type JpClient } from "../client";
-import type { PromptParams } from "../protocol.gen";
+import type { PromptParams, QueryParams } from "../protocol.gen";
 import { locateServer, type Located } from "../server/locate";
 import { ServerProcess, type Launch, type Status } from "../server/process";
 import { readSettings, type Settings } from "../settings";
@@ -32,6 +32,7 @@ import { EditDocuments, ReadDocuments } from "./documents";
 import type { FromPage, ToPage } from "./messages";
 import { createLogs } from "./output";
 import { StatusBar } from "./statusBar";
+import { Walkthrough } from "./walkthrough";
 
 export class JpWindow implements Disposable {
   readonly logs = createLogs();
@@ -41,6 +42,7 @@ export class JpWindow implements Disposable {
   readonly conversations: Conversations;
   readonly readDocuments = new ReadDocuments();
   readonly editDocuments = new EditDocuments();
+  readonly walkthrough = new Walkthrough();
   private readonly statusBar = new StatusBar();
   private readonly memory: Memento;
   private readonly owned: Disposable;
@@ -57,10 +59,7 @@ export class JpWindow implements Disposable {
       listen: (client, connection) => {
         this.listen(client, connection);
       },
-      query: async (params) => {
-        await this.view.focus();
-        await this.chats.query(params);
-      },
+      query: (params) => this.query(params),
       changed: (status, message) => {
         this.onServer(status, message);
       },
@@ -100,6 +99,7 @@ export class JpWindow implements Disposable {
       this.logs.trace,
       this.readDocuments,
       this.editDocuments,
+      this.walkthrough,
       this.statusBar,
       this.conversations,
       this.chats,
@@ -124,6 +124,12 @@ export class JpWindow implements Disposable {
 
   connect(): Promise<JpClient> {
     return this.server.connect();
+  }
+
+  /** Asks what somebody else has put together, and shows the chat. */
+  async query(params: QueryParams): Promise<void> {
+    await this.view.focus();
+    await this.chats.query(params);
   }
 
   /** The server's program; undefined when there is none. */
@@ -226,6 +232,7 @@ export class JpWindow implements Disposable {
     if (status !== "ready") {
       this.chats.questions.dismissAll();
     } else {
+      this.walkthrough.tick("hasServer");
       void this.announceVerbs();
       void this.chats.findUnfinished().catch((error: unknown) => {
         this.logs.extension.warn(`the unfinished turns could not be listed: ${String(error)}`);
@@ -240,7 +247,7 @@ export class JpWindow implements Disposable {
   /** Lets `when` clauses hide what the server cannot do with conversations. */
   private async announceVerbs(): Promise<void> {
     const client = await this.connect();
-    for (const verb of ["title", "archive", "unarchive", "remove"] as const) {
+    for (const verb of VERBS) {
       await commands.executeCommand("setContext", `jp.can.${verb}`, client.knows(`jp/conversation/${verb}`));
     }
   }
@@ -283,6 +290,12 @@ interface Shown {
 }
 
 const SHOWN = "shown";
+
+/** What a server may be able to do with conversations. */
+const VERBS = [
+  ...(["use", "title", "labels", "pin", "expiry", "archive", "unarchive", "move", "fork"] as const),
+  ...(["export", "compact", "remove", "restore", "search"] as const),
+] as const;
 
 function explain(status: Status, message: string | undefined): object {
   switch (status) {

@@ -3,16 +3,18 @@ import { afterEach, beforeEach, describe, test } from "node:test";
 import { h, render } from "preact";
 import { EMPTY_MODEL, takeMessage, type Model } from "../../src/page/model";
 import type { Page } from "../../src/page/page";
+import { findPlace } from "../../src/page/place";
 import { View } from "../../src/page/view";
 import { markdownOf, takeChunks, EMPTY_CHAT, type Item } from "../../src/state/chatState";
-import type { Chunk } from "../../src/protocol.gen";
-import type { ToPage } from "../../src/ui/messages";
+import type { Chunk, QueryResult } from "../../src/protocol.gen";
+import type { FromPage, ToPage } from "../../src/ui/messages";
 import { golden, GOLDEN_NAMES, goldenUpTo } from "./golden";
 
 const OPEN: ToPage = { type: "open", conversation: null, title: "", chunks: [], draft: "" };
 const QUERY: ToPage = { type: "query", token: "q1", text: "Look" };
 
-const PAGE = {} as Page; // nothing is clicked here
+const posted: FromPage[] = [];
+const PAGE: Partial<Page> = { post: (message) => posted.push(message) };
 
 let root: HTMLElement;
 
@@ -30,7 +32,7 @@ afterEach(() => {
 });
 
 function show(model: Model): void {
-  render(h(View, { model, page: PAGE }), root);
+  render(h(View, { model, page: PAGE as Page }), root);
 }
 
 /** The words of some Markdown, for finding them in what is shown. */
@@ -99,4 +101,67 @@ describe("the states of calls", () => {
       assert.deepEqual(states(), shown);
     });
   }
+});
+
+describe("what stands where", () => {
+  const begin = { v: 1, turn: "q1", conversation: "jp-c1", cycle: 1 } as const;
+  const chunks: Chunk[] = [
+    { ...begin, seq: 1, class: "control", type: "turn_begin", turnIndex: 4, reasoningBackground: "#102030" },
+    { ...begin, seq: 2, class: "durable", type: "role", role: "user", label: "User", md: "## User\n\n" },
+    {
+      ...{ ...begin, seq: 3, class: "durable", type: "text", md: "Look for a needle" },
+      ...{ region: "message", block: "paragraph", part: "whole", indent: 0 },
+    },
+    {
+      ...{ ...begin, seq: 4, class: "durable", type: "notice", md: "\n\nIt failed." },
+      ...{ level: "error", code: "provider_auth", text: "It failed." },
+    },
+  ];
+
+  beforeEach(() => {
+    show([OPEN, QUERY, { type: "chunks", token: "q1", chunks } as const].reduce(takeMessage, EMPTY_MODEL));
+  });
+
+  test("a failure is not in the user's card", () => {
+    assert.equal(root.querySelector(".speech.user .notice"), null);
+    assert.equal(root.querySelector(".speech .notice")?.textContent, "It failed.");
+  });
+
+  test("a turn that is over has buttons that say what to do with it", () => {
+    const result: QueryResult = {
+      ...{ conversation: "jp-c1", outcome: "completed", turns: [], text: "" },
+      ...{ notices: [], persisted: true, lastSeq: 4 },
+    };
+    const buttons = () => [...root.querySelectorAll<HTMLButtonElement>(".speech.user .turn-buttons button")];
+    assert.equal(buttons().length, 0, "it runs");
+    show(
+      [
+        OPEN,
+        QUERY,
+        { type: "chunks", token: "q1", chunks } as const,
+        { type: "result", token: "q1", result } as const,
+      ].reduce(takeMessage, EMPTY_MODEL),
+    );
+    posted.length = 0;
+    buttons().forEach((button) => {
+      button.click();
+    });
+    assert.deepEqual(
+      posted,
+      (["replay", "edit", "fork", "remove"] as const).map((action) => ({ type: "turn", turn: 4, action })),
+    );
+  });
+
+  test("the colour behind reasoning is known to the turn", () => {
+    const style = root.querySelector("article")?.getAttribute("style") ?? "";
+    assert.match(style, /--reasoning-background: ?#102030/);
+    assert.match(style, /--reasoning-text: ?#e8e8e8/);
+  });
+
+  test("a place is found by what was said, else the turn is", () => {
+    const place = { type: "reveal", turn: 4, scope: "user", text: "needle" } as const;
+    assert.equal(findPlace(root, place)?.textContent.trim(), "Look for a needle");
+    assert.equal(findPlace(root, { ...place, text: "hay" })?.tagName, "ARTICLE");
+    assert.equal(findPlace(root, { ...place, turn: 5 }), null);
+  });
 });

@@ -55,7 +55,7 @@ OUTCOMES: list[tuple[str, int, ToolOutcome]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.requirement("T10", "R275")
+@pytest.mark.requirement("T10", "R275", "G46", "G47", "G48")
 @pytest.mark.parametrize(("stdout", "code", "expected"), OUTCOMES)
 def test_what_output_means(stdout: str, code: int, expected: ToolOutcome) -> None:
     assert outcome(printed(stdout, code=code)) == expected
@@ -171,6 +171,7 @@ def test_what_is_no_question_is_raw_output(question: JsonValue, caplog: pytest.L
     assert caplog.messages[0].endswith("taken as raw output")
 
 
+@pytest.mark.requirement("G48")
 def test_an_outcome_without_a_trace_is_told_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
     """It was meant as a failure and counts as a success (trap 48)."""
     outcome(printed('{"type":"error","message":"m","transient":true}'))

@@ -245,6 +245,7 @@ async def test_tools_of_servers_may_have_a_formatter_too() -> None:
         (SpawnError("gone"), "failed: Failed to spawn command: show a b.txt"),
     ],
 )
+@pytest.mark.requirement("G59")
 async def test_how_a_formatter_ends(end: ProcessEnd | SpawnError, text: str) -> None:
     """Trap 91: what it could not do is said, and the tool is not run."""
     assert (await format_with(Command("show", ("{{tool.arguments.path}}",)), end))[0] == text

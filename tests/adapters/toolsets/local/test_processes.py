@@ -44,7 +44,7 @@ def output(text: str) -> Output:
     return Output(text.encode(), len(text.encode()))
 
 
-@pytest.mark.requirement("R272")
+@pytest.mark.requirement("R272", "G24")
 async def test_what_a_program_sees(
     processes: SystemProcesses, program: MakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,7 +255,7 @@ NO_FORCE = pytest.mark.parametrize("polite_time", [60.0])
 
 
 @NO_FORCE
-@pytest.mark.requirement("R147", "R172", "R208", "S12")
+@pytest.mark.requirement("R147", "R172", "R208", "S12", "G58")
 async def test_a_cancelled_program_ends_at_once(
     processes: SystemProcesses, script: Script, signpost: Signpost
 ) -> None:

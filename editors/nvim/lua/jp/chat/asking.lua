@@ -10,11 +10,12 @@ local windows = require('jp.chat.windows')
 local Chat = {}
 
 --- What goes along with the next query, and is used up by it.
+---@param is_new boolean whether the query begins a conversation
 ---@return table<string, any>
 ---@private
-function Chat:take_extras()
+function Chat:take_extras(is_new)
   local extras, settings = {}, {}
-  if not self.conversation and config.options.model ~= '' then
+  if is_new and config.options.model ~= '' then
     table.insert(settings, 'assistant.model.id=' .. config.options.model)
   end
   vim.list_extend(settings, self.config)
@@ -35,18 +36,21 @@ end
 
 --- Ask. While an answer comes, the query waits for its end.
 ---@param text string
----@param more table<string, any>? more fields of `jp.QueryParams`
-function Chat:ask(text, more)
+---@param more table<string, any>? more fields of `jp.QueryParams`; a document names its conversation itself
+---@param done fun(result: jp.QueryResult?)? called at the end
+function Chat:ask(text, more, done)
+  more = more or {}
   if not self.conversation and self:running() then
-    table.insert(self.later, { text = text, more = more or {} })
+    table.insert(self.later, { text = text, more = more })
     return
   end
-  local extras = self:take_extras()
+  local conversation = not more.document and (self.conversation or 'new') or nil
+  local extras = self:take_extras(conversation == 'new')
   local params = vim.tbl_extend('force', {
     text = text ~= '' and text or nil,
-    conversation = self.conversation or 'new',
+    conversation = conversation,
     queue = true,
-  }, extras, more or {})
+  }, extras, more)
   local section = render.section(false)
   section.started_at = vim.uv.now()
   table.insert(self.sections, section)
@@ -64,6 +68,9 @@ function Chat:ask(text, more)
     section.problem, section.result, section.ended_at = problem, result, vim.uv.now()
     section.state.slots, section.state.prompts = {}, {}
     self:ended(section, text, extras)
+    if done then
+      done(result)
+    end
   end)
   self:redraw()
 end
@@ -117,6 +124,18 @@ function Chat:resume()
     self:forget_last_turn()
     self:ask('', { resume = true })
   end
+end
+
+--- Ask a turn again. It and those behind it stay until the new one is stored, so they are shown until then.
+---@param turn integer counted from 1
+---@param text string what is asked instead; empty for the same
+function Chat:replay(turn, text)
+  self:show_end()
+  self:ask(text, { replay = turn }, function(result)
+    if result then
+      self:load()
+    end
+  end)
 end
 
 --- The turn that is resumed is shown again from its beginning.

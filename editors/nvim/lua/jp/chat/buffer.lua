@@ -2,7 +2,7 @@
 ---
 --- It gathers what comes for a few milliseconds, then draws it: `jp.chat.render` the text, `jp.chat.folds` and
 --- `jp.chat.marks` what lies on top. Windows are the business of `jp.chat.windows`. How a chat asks is in
---- `jp.chat.asking`, how it shows what is stored in `jp.chat.stored`.
+--- `jp.chat.asking`, how it shows what is stored in `jp.chat.stored`, how its places are found in `jp.chat.place`.
 
 local config = require('jp.config')
 local folds = require('jp.chat.folds')
@@ -23,6 +23,7 @@ local LONGEST_NAME = 60
 ---@field input integer the buffer where queries are written
 ---@field conversation string? none while it is new
 ---@field title string?
+---@field is_removed boolean? whether it is in the trash now
 ---@field sections jp.Section[]
 ---@field folds table<integer, jp.Fold> by their first row
 ---@field fold_levels table<integer, string> by line
@@ -30,10 +31,11 @@ local LONGEST_NAME = 60
 ---@field attachments string[] for the next query
 ---@field selections jp.Selection[] for the next query
 ---@field unfinished boolean whether its last turn was cut off
+---@field goal jp.Place? where to go as soon as that is drawn
 ---@field private later { text: string, more: table<string, any> }[] asked before the conversation had its id
 ---@field private is_scheduled boolean
 ---@field private timer uv.uv_timer_t?
-local Chat = vim.tbl_extend('error', require('jp.chat.asking'), require('jp.chat.stored'))
+local Chat = vim.tbl_extend('error', require('jp.chat.asking'), require('jp.chat.stored'), require('jp.chat.place'))
 Chat.__index = Chat
 
 ---@type table<integer, jp.Chat> by chat buffer and by input buffer
@@ -194,7 +196,8 @@ end
 --- What people call it: its title, else how its first query begins.
 ---@return string
 function Chat:name()
-  return self.title or self:beginning() or self.conversation or 'New conversation'
+  local name = self.title or self:beginning() or self.conversation or 'New conversation'
+  return self.is_removed and name .. ' (removed)' or name
 end
 
 --- The section of a query that runs; the last one, if several wait.
@@ -289,6 +292,7 @@ function Chat:draw()
   end
   marks.update(self)
   windows.follow(self.buffer, following)
+  self:reach_goal()
   self:spin()
   if vim.fn.getcmdtype() == '@' then
     vim.cmd.redraw() -- while a line is typed Neovim draws nothing by itself

@@ -8,11 +8,8 @@ local Chat = {}
 --- The conversation was changed, perhaps by somebody else.
 ---@param change jp.ConversationChangedNotification
 function Chat:conversation_changed(change)
-  if change.change == 'removed' then
-    self.title = (self.title or self.conversation) .. ' (removed)'
-  else
-    self.title = change.title or self.title
-  end
+  self.is_removed = change.change == 'removed'
+  self.title = change.title or self.title
   vim.cmd.redrawstatus({ bang = true })
 end
 
