@@ -20,7 +20,9 @@ _BEGUN = re.compile(r'(?<![\w\\@`/.])@(?P<quote>"?)(?P<name>[^\n`"<>|@]*)\Z')
 _TRAILING = ".,;:!?'\")]}"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:.|jp-c[0-9]|!.|.*\.\w{1,8}\Z", re.ASCII | re.DOTALL)
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`\n]*$)|~{3,})")
+"""Backticks with more of them behind are no fence, but code within the line."""
+
 _TICKS = re.compile("`+")
 
 

@@ -15,6 +15,7 @@ from jp_lsp.language.positions import Span
 from jp_lsp.language.query_document import QueryDocument, expressions, flaws, id_in, switches
 from jp_lsp.language.query_known import KnownToQuery, aliases_of, servers_of, tools_of
 from jp_lsp.ports.attachment import AttachmentEntry, AttachmentError
+from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.tools.choice import near_names
 
 _MOST = 200
@@ -119,12 +120,26 @@ def _tools(document: QueryDocument, known: KnownToQuery) -> Iterator[Mark]:
 
 
 def _conversations(document: QueryDocument, known: KnownToQuery) -> Iterator[Mark]:
-    ids = {str(each.id) for each in known.conversations}
-    for field in ("conversation", "fork"):
+    live, readable = _ids(known.conversations), _readable(known)
+    for field, usable in (("conversation", live), ("fork", readable)):
         for word in document.words(field):
             wanted = id_in(word.text)
-            if wanted is not None and wanted not in ids:
-                yield Mark(word.span, f"there is no conversation {wanted}", "error", "not-found")
+            if wanted is None or wanted in usable:
+                continue
+            text = f"there is no conversation {wanted}"
+            if wanted in readable:
+                text = (
+                    f"conversation {wanted} is archived: unarchive it, or name it as `fork` to ask in a copy"
+                )
+            yield Mark(word.span, text, "error", "not-found")
+
+
+def _ids(conversations: Sequence[ConversationFacts]) -> set[str]:
+    return {str(each.id) for each in conversations}
+
+
+def _readable(known: KnownToQuery) -> set[str]:
+    return _ids(known.conversations) | _ids(known.archived)
 
 
 def _attachments(document: QueryDocument, known: KnownToQuery) -> Iterator[Mark]:
@@ -182,7 +197,7 @@ def _address(found: Survey, span: Span, known: KnownToQuery) -> Iterator[Mark]:
         yield Mark(span, f"there is no MCP server `{server}`", "error", "not-found")
     elif handler == "jp":
         wanted = id_in(found.name)
-        if wanted not in {str(each.id) for each in known.conversations}:
+        if wanted not in _readable(known):
             text = f"nothing is attached: there is no conversation {wanted or path.strip('/')}"
             yield Mark(span, text, "warning", "not-found")
 

@@ -153,7 +153,7 @@ def _conversation(text: str, known: KnownToQuery, turns: int | None) -> str | No
 
 def _facts(text: str, known: KnownToQuery) -> ConversationFacts | None:
     wanted = id_in(text)
-    return next((each for each in known.conversations if str(each.id) == wanted), None)
+    return next((each for each in (*known.conversations, *known.archived) if str(each.id) == wanted), None)
 
 
 def _described(facts: ConversationFacts, turns: int | None) -> str:

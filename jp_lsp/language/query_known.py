@@ -32,6 +32,7 @@ class KnownToQuery:
         paths: files below a folder that fit, a limited number.
         models: the models that were listed by now.
         conversations: those that can be continued, the most recently used first.
+        archived: those that can only be read and copied.
         open_names: what is open in the editor, as it is named in a query.
         runs_commands: whether the workspace is trusted, so that commands may be offered.
     """
@@ -45,6 +46,7 @@ class KnownToQuery:
     paths: Callable[[str, Callable[[str], bool], int], Sequence[str]]
     models: Sequence[ModelDetails] = ()
     conversations: Sequence[ConversationFacts] = ()
+    archived: Sequence[ConversationFacts] = ()
     open_names: Sequence[str] = ()
     runs_commands: Callable[[], bool] = lambda: False
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.providers.secrets import cut
 from jp_lsp.providers.untrusted import as_list, as_object, as_text, compact_json, parse_json
+from jp_lsp.render.secrets import cut
 
 _MAX_DEPTH = 5
 _MAX_TEXT = 2000

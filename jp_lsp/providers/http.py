@@ -27,8 +27,8 @@ from jp_lsp import __version__
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.provider import CycleObserver
 from jp_lsp.providers.request_trace import RequestTrace
-from jp_lsp.providers.secrets import Secrets
 from jp_lsp.providers.untrusted import encode_json, parse_json
+from jp_lsp.render.secrets import Secrets
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 
 if TYPE_CHECKING:

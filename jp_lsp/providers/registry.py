@@ -22,7 +22,7 @@ from jp_lsp.providers.closing import ClosingProvider
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.keeping import KeepingProvider, Vendor
 from jp_lsp.providers.request_trace import TRACE_VARIABLE, RequestTrace
-from jp_lsp.providers.secrets import Secrets
+from jp_lsp.render.secrets import Secrets
 
 MakeLocal = Callable[[RequestTrace | None], ClosingProvider]
 """Makes the provider of the embedded model, which writes down what it is asked where the user wants that."""

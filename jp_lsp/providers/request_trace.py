@@ -10,7 +10,7 @@ import os
 from itertools import count
 from pathlib import Path
 
-from jp_lsp.providers.secrets import Secrets
+from jp_lsp.render.secrets import Secrets
 
 TRACE_VARIABLE = "JP_TRACE_REQUESTS"
 """The environment variable that names the folder; without it nothing is written."""

@@ -1,8 +1,8 @@
 """The configuration files that a client has open: which ones they are, and what is wrong in them.
 
 A text is read once for each of its versions, beside the event loop. A check of it also reads other files and folds
-all layers: it waits until nobody types for a moment, and at most one of a file runs. What it found is kept, so that
-completion and code actions need not find it again.
+all layers, so it waits for its moment (`checks`). What it found is kept, so that completion and code actions need not
+find it again.
 """
 
 import os
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from anyio import sleep, to_thread
+from anyio import to_thread
 from lsprotocol import types
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
@@ -32,11 +32,6 @@ from jp_lsp.server.language_to_wire import diagnostic
 from jp_lsp.server.wire import JpProtocol
 
 _MOST_FILES = 500
-_QUIET_SECONDS = 0.25
-"""So long nothing must be typed or asked before a text is checked again, which would take the time of an answer."""
-
-_MOST_WAITS = 20
-"""So often a check waits, whatever is typed and asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +85,7 @@ class ConfigurationFiles:
         self._is_configuration: dict[str, bool] = {}
         self._edited: dict[str, EditedFile] = {}
         self._checked: dict[str, _Checked] = {}
-        self._asked = 0
-        self._checks = Checks(self._check)
+        self._checks = Checks(self._check, self.version)
         self._models_listed: tuple[ModelDetails, ...] = ()
         self._is_listing = False
         self._are_models_wanted = False
@@ -117,9 +111,14 @@ class ConfigurationFiles:
         documents: Mapping[str, TextDocument] = self._protocol.workspace.text_documents
         return documents.get(unquote(uri)) or documents.get(uri)
 
+    def version(self, uri: str) -> int | None:
+        """Give the version of a document of any kind; `None` if it is not open."""
+        document = self.document(uri)
+        return None if document is None else document.version
+
     async def edited(self, uri: str) -> EditedFile | None:
         """Give an open configuration file, for what is asked about it; `None` if the document is none."""
-        self._asked += 1
+        self._checks.note_question()
         document, path = self.document(uri), to_fs_path(uri)
         if document is None or path is None or not path.endswith(SUFFIXES):
             return None
@@ -149,8 +148,7 @@ class ConfigurationFiles:
     async def check_others(self, uri: str) -> None:
         """Check the other open files again, since one that was saved may matter for them."""
         self._is_configuration.clear()
-        for other in sorted(self._checked.keys() - {uri}):
-            await self.check(other)
+        await self._checks.run_others(uri)
 
     def known(self, file: EditedFile) -> Known:
         """Give what completion may offer; values are those of the last check, models those listed by now."""
@@ -195,31 +193,21 @@ class ConfigurationFiles:
 
         self._background.spawn("listing models", list_them)
 
-    async def _check(self, uri: str) -> None:
-        if uri in self._checked:
-            await self._quiet(uri)
+    async def _check(self, uri: str) -> bool:
         file = await self.edited(uri)
         if file is None:
             self._is_configuration.pop(uri, None)
             self._edited.pop(uri, None)
             if self._checked.pop(uri, None) is not None:
                 self._publish(uri, None, [])
-            return
+            return False
         checked = await to_thread.run_sync(_check, file)
         self._checked[uri] = checked
         if self.document(uri) is None:
             self._checks.again(uri)  # it was closed meanwhile
-            return
-        self._publish(uri, file.version, self._diagnostics(checked))
-
-    async def _quiet(self, uri: str) -> None:
-        """Wait until a document has not changed for a moment, and nothing was asked."""
-        for _ in range(_MOST_WAITS):
-            document, asked = self.document(uri), self._asked
-            version = None if document is None else document.version
-            await sleep(_QUIET_SECONDS)
-            if document is None or (document.version, self._asked) == (version, asked):
-                return
+        else:
+            self._publish(uri, file.version, self._diagnostics(checked))
+        return True
 
     def _diagnostics(self, checked: _Checked) -> Sequence[types.Diagnostic]:
         support = self._protocol.capability("textDocument", "publishDiagnostics", "tagSupport")

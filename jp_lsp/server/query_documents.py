@@ -91,12 +91,13 @@ class QueryDocuments:
         self._workplace = workplace
         self._documents = documents
         self._used_last = used_last
-        self._checks = Checks(self._check)
+        self._checks = Checks(self._check, files.version)
         self._published: set[str] = set()
         self._running: dict[str, int | str] = {}
 
     async def edited(self, uri: str) -> OpenQuery | None:
-        """Give an open query document; `None` if the document is none."""
+        """Give an open query document, for what is asked about it; `None` if the document is none."""
+        self._checks.note_question()
         document = self._files.document(uri)
         if document is None or not is_query(uri, document.language_id):
             return None
@@ -111,15 +112,16 @@ class QueryDocuments:
 
     async def check_others(self, uri: str) -> None:
         """Check the other open documents again, since they may name the file that was saved."""
-        for other in sorted(self._published - {uri}):
-            await self._checks.run(other)
+        await self._checks.run_others(uri)
 
     async def marks(self, query: OpenQuery) -> Sequence[Mark]:
         """Give what is wrong in a document."""
         return await self._marks(query.document, query.uri)
 
-    async def known(self, uri: str, *, with_conversations: bool = True) -> KnownToQuery:
-        """Give what can be named in a document."""
+    async def known(
+        self, uri: str, *, with_conversations: bool = True, with_archived: bool = False
+    ) -> KnownToQuery:
+        """Give what can be named in a document; listing conversations takes a moment where there are many."""
         settings = self._workplace.configuration()
         documents = [each for each in self._documents.open_documents() if each.uri != uri]
         folder = settings.folder
@@ -137,7 +139,8 @@ class QueryDocuments:
             survey=lambda name: survey(name, folder, documents),
             paths=lambda below, fits, limit: find_paths(folder, below, fits, limit),
             models=self._files.models,
-            conversations=await self._conversations() if with_conversations else (),
+            conversations=await self._conversations(is_archived=False) if with_conversations else (),
+            archived=await self._conversations(is_archived=True) if with_archived else (),
             open_names=[_open_name(each, folder) for each in documents],
             runs_commands=self._workplace.is_trusted,
         )
@@ -206,12 +209,13 @@ class QueryDocuments:
         return Path(path).relative_to(folder).as_posix() if is_inside else path
 
     async def _marks(self, document: QueryDocument, uri: str) -> Sequence[Mark]:
-        known = await self.known(uri, with_conversations=bool(conversations(document)))
+        names_some = bool(conversations(document))
+        known = await self.known(uri, with_conversations=names_some, with_archived=names_some)
         return await to_thread.run_sync(find_query_marks, document, known)
 
-    async def _conversations(self) -> Sequence[ConversationFacts]:
+    async def _conversations(self, *, is_archived: bool) -> Sequence[ConversationFacts]:
         try:
-            listed = await self._workplace.upkeep().list(is_archived=False)
+            listed = await self._workplace.upkeep().list(is_archived=is_archived)
         except Refusal:
             return ()
         return choose(listed, Wanted())
@@ -229,13 +233,13 @@ class QueryDocuments:
             message = f"The query has {len(marks)} problems:\n{listed}"
         return Refusal("invalid_params", message, chain=tuple(told), origin=origins[0])
 
-    async def _check(self, uri: str) -> None:
+    async def _check(self, uri: str) -> bool:
         query = await self.edited(uri)
         if query is None:
             if uri in self._published:
                 self._published.discard(uri)
                 self._publish(uri, None, [])
-            return
+            return False
         self._files.list_models()
         marks = await self._marks(query.document, uri)
         support = self._protocol.capability("textDocument", "publishDiagnostics", "tagSupport")
@@ -246,8 +250,9 @@ class QueryDocuments:
         self._published.add(uri)
         if self._files.document(uri) is None:
             self._checks.again(uri)  # it was closed meanwhile
-            return
-        self._publish(uri, query.version, found)
+        else:
+            self._publish(uri, query.version, found)
+        return True
 
     def _publish(self, uri: str, version: int | None, diagnostics: Sequence[types.Diagnostic]) -> None:
         params = types.PublishDiagnosticsParams(uri, list(diagnostics), version=version)

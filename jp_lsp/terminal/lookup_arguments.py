@@ -49,7 +49,7 @@ def add_config_arguments(parser: argparse.ArgumentParser) -> None:
         dest="target",
         default="workspace",
         metavar="FILE",
-        help="for `set`: user_global, workspace, cwd, user_workspace, a path, or a name as for --cfg",
+        help="for `set`: user_global, workspace, cwd, user_workspace, a path, a name as for --cfg, or the id of a conversation",
     )
     parser.add_argument(
         "--unset",

@@ -222,7 +222,7 @@ async def measure_query(workspace: Path | None, rounds: int) -> Clock:
                     offset = typist.text.index(before) + len(before)
                     typist.type(offset, letter)
                     await clock.time(what, typist.ask("completion", offset + 1))
-                    await clock.time("diagnostics of a query", typist.checked())
+                    await clock.time("diagnostics, with the pause", typist.checked())
             for _ in range(5):
                 await clock.time("hover on a name", typist.ask("hover", typist.text.index("persona:")))
     return clock

@@ -222,6 +222,27 @@ async def test_hover_and_link_of_a_conversation(
     document.close()
 
 
+async def test_an_archived_conversation_can_be_copied_and_attached_but_not_continued(
+    editor: Editor, user: UserFolders, vendor: ChatVendor
+) -> None:
+    vendor.will_answer(answer("Yes."))
+    asked = await editor.call("jp/query", {"text": "Is it?", "conversation": "new"})
+    name = asked.conversation
+    await editor.call("jp/conversation/archive", {"conversation": name})
+    document = opened(editor, user, f"---\nconversation: {name}\n---\nWhy? @{name}")
+    found = await document.diagnostics(lambda found: "archived" in str(found))
+    assert messages(found) == [
+        f"conversation {name} is archived: unarchive it, or name it as `fork` to ask in a copy"
+    ]
+    document.close()
+    document = opened(editor, user, f"---\nfork: {name}\n---\nWhy? @{name}")
+    await document.diagnostics(lambda found: not found)
+    vendor.will_answer(answer("Because."))
+    copied = await editor.call("jp/query", {"document": {"uri": document.uri}})
+    assert user.story(copied.conversation)[-1] == "message: Because."
+    document.close()
+
+
 async def test_diagnostics_and_how_they_are_mended(editor: Editor, user: UserFolders) -> None:
     document = opened(editor, user, QUERY)
     await document.diagnostics(lambda found: not found)

@@ -15,6 +15,7 @@ from jp_lsp.ports.provider import ModelDetails, ModelId
 from jp_lsp.ports.upkeep import ConversationFacts
 
 CHESS = ConversationId("jp-c17912345678")
+GO = ConversationId("jp-c17912345679")
 FILES = ("README.md", "docs/a b.md", "docs/guide.md", "src/main.py", "src/deep/part.py")
 SURVEYS = {
     "src/main.py": Survey(
@@ -31,6 +32,7 @@ SURVEYS = {
     "https://example.com/a": Survey("address", "https://example.com/a"),
     "jp-c17912345678": Survey("address", "jp://jp-c17912345678"),
     "jp-c1": Survey("address", "jp://jp-c1"),
+    "jp-c17912345679": Survey("address", "jp://jp-c17912345679"),
     "ftp://example.com": Survey("address", "ftp://example.com"),
     "mcp+git+memo://log": Survey("address", "mcp+git+memo://log"),
     "mcp+got+memo://log": Survey("address", "mcp+got+memo://log"),
@@ -98,6 +100,7 @@ def workspace(*, runs_commands: bool = False) -> KnownToQuery:
         conversations=(
             ConversationFacts(CHESS, "projected", False, "𝄞 Chess", Timestamp(1_791_234_567_800_000_000)),
         ),
+        archived=(ConversationFacts(GO, "projected", True, "Go"),),
         open_names=("src/main.py", "untitled:One"),
         runs_commands=lambda: runs_commands,
     )

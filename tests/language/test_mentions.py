@@ -32,6 +32,7 @@ def names(text: str) -> list[str]:
         ("```py\n@app/x\n```\n@a/b\n~~~\n@c/d\n```\n@e/f\n~~~~\n@g/h", ["a/b", "g/h"]),
         ("    ```\n@a/b\n", ["a/b"]),  # four blanks are no fence
         ("```\n@a/b", []),
+        ("```@a/b``` and @c/d\n@e/f", ["c/d", "e/f"]),
         ("@", []),
         ('@""', []),
         ("@...", []),

@@ -12,9 +12,9 @@ from jp_lsp.conversation.event import NO_METADATA
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.providers.google.contents import SIGNATURE_KEY, SIGNATURE_MEMBER
 from jp_lsp.providers.google.errors import ERRORS, classify_event
-from jp_lsp.providers.secrets import cut
 from jp_lsp.providers.sse_decoder import ResponseDecoder
 from jp_lsp.providers.untrusted import as_count, as_list, as_object, as_text, compact_json, member, parse_json
+from jp_lsp.render.secrets import cut
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import (
     Completed,

@@ -86,8 +86,8 @@ async def hover_in(session: Session, query: OpenQuery, position: types.Position)
     subject = query_subject_at(query.document, offset)
     if subject is None:
         return None
-    known = await session.query_documents.known(query.uri)
     conversation = conversation_named(subject)
+    known = await session.query_documents.known(query.uri, with_archived=conversation is not None)
     if subject.text == "last" and known.conversations:
         conversation = str(known.conversations[0].id)
     turns = None if conversation is None else await session.query_documents.turns_of(conversation)

@@ -10,15 +10,17 @@ hears the newer one's first question is started again and spoken to in the older
 
 import logging
 import math
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TypeVar, cast
+from typing import TypeVar, assert_never, cast
 
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from jp_lsp.ports.mcp import HttpServer, McpError, McpServerConfig, StdioServer
+from jp_lsp.render.secrets import Secrets
 from jp_lsp.toolsets.mcp.checksum import find_program
 from jp_lsp.toolsets.mcp.child import Child
 from jp_lsp.toolsets.mcp.elicitation import FormResult
@@ -36,6 +38,9 @@ QUOTED_LINES = 10
 """How many of its last lines are quoted when a server ends in the middle."""
 
 _SDK = "jp_lsp.toolsets.mcp.sdk"
+_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)\Z", re.IGNORECASE)
+"""The variables of a program that hold no place or language, but what it may not tell."""
+
 _T = TypeVar("_T")
 
 
@@ -67,7 +72,9 @@ class Connection:
         self.mode: Mode = mode
         self._environment = environment
         self._guard = guard
-        self._tail = Tail(config.name, "stderr" if isinstance(config, StdioServer) else "it answered")
+        self._secrets = Secrets(_secrets_of(config, environment))
+        heading = "stderr" if isinstance(config, StdioServer) else "it answered"
+        self._tail = Tail(config.name, heading, self._secrets)
         self._settled = anyio.Event()
         self._closing = anyio.Event()
         self._over = anyio.Event()
@@ -84,7 +91,11 @@ class Connection:
     @property
     def is_usable(self) -> bool:
         """Whether it is there, or about to be, and nobody wants it to end."""
-        return not (self._is_leaving or self._is_lost or self._closing.is_set() or self._over.is_set())
+        return not (self._is_leaving or self._is_ending)
+
+    @property
+    def _is_ending(self) -> bool:
+        return self._is_lost or self._closing.is_set() or self._over.is_set()
 
     def close(self) -> None:
         """Have it end, with all that is asked of it; `wait_closed` tells when it has."""
@@ -162,9 +173,9 @@ class Connection:
             self._close_if_left()
         if done:
             return done[0]
-        if not failed or failed[0].is_closed:
+        if not failed or (failed[0].is_closed and self._is_ending):
             raise await self._lost() from (failed[0] if failed else None)
-        text = f"{self._title} {failed[0]}"
+        text = f"{self._title} {self._secrets.hide(str(failed[0]))}"
         if failed[0].is_rejected and self._is_leaving:
             raise SessionGoneError(text) from failed[0]
         said = 0 if self._child else min(self._tail.count - lines_before, QUOTED_LINES)
@@ -280,9 +291,22 @@ class Connection:
         return McpError(f"{self._title} was closed")
 
     def _explain(self, sdk: SessionModule | None, error: Exception) -> str:
-        reason = str(error) if sdk is None else sdk.explain(error)
+        reason = self._secrets.hide(str(error) if sdk is None else sdk.explain(error))
         if isinstance(error, McpError):
             return reason
         if self._is_lost and self._child is not None:
             return f"{self._title} {self._child.describe_end()} before it was ready{self._tail.quote()}"
         return f"{self._title} cannot be used: {reason}{self._tail.quote()}"
+
+
+def _secrets_of(config: McpServerConfig, environment: Mapping[str, str]) -> Sequence[str]:
+    """Give the keys that a server is given, which it may quote back in an error."""
+    match config:
+        case HttpServer(bearer_token_env=str() as name):
+            return [environment.get(name, "").strip()]
+        case HttpServer():
+            return ()
+        case StdioServer(variables=names):
+            return [environment.get(name, "") for name in names if _SECRET_NAME.search(name)]
+        case _:
+            assert_never(config)

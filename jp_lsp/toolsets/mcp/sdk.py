@@ -21,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 from jp_lsp import __version__
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.ports.mcp import HttpServer, McpContent, McpError, McpResource, StdioServer
+from jp_lsp.render.secrets import cut
 from jp_lsp.tools.outcome import Failed, Succeeded
 from jp_lsp.toolsets.mcp.content import to_contents, to_outcome, to_resources
 from jp_lsp.toolsets.mcp.elicitation import Ask, Filled, FormResult, fill_form, visit_address
@@ -186,14 +187,14 @@ def _reason(error: BaseException) -> str:
         case McpError():
             return str(leaf)
         case MCPError():
-            return f"{leaf.message[:_MAX_REASON_SIZE]} (code {leaf.code})"
+            return f"{cut(leaf.message, _MAX_REASON_SIZE)} (code {leaf.code})"
         case pydantic.ValidationError():
             first = leaf.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(step) for step in first["loc"])
-            return f"what it answered is not valid ({where}: {first['msg']})"[:_MAX_REASON_SIZE]
+            return cut(f"what it answered is not valid ({where}: {first['msg']})", _MAX_REASON_SIZE)
         case httpx2.TransportError() | httpx2.InvalidURL():
-            return f"it cannot be reached: {str(leaf) or type(leaf).__name__}"[:_MAX_REASON_SIZE]
+            return cut(f"it cannot be reached: {str(leaf) or type(leaf).__name__}", _MAX_REASON_SIZE)
         case OSError():
             return leaf.strerror or str(leaf)
         case _:
-            return (str(leaf) or type(leaf).__name__)[:_MAX_REASON_SIZE]
+            return cut(str(leaf) or type(leaf).__name__, _MAX_REASON_SIZE)

@@ -32,7 +32,8 @@ class ServerTool:
 class SessionError(Exception):
     """A request was not answered as it should; the text says how, as the end of a sentence about the server.
 
-    `is_closed` says that there is no connection any more, and that only: the server may have done the work.
+    `is_closed` says that there is no connection any more, and that only: the server may have done the work. Servers
+    use its code for errors of their own too, so it is true only if the connection ends as well.
     `is_rejected` says that the server did not look at the request, because it no longer knows the session.
     """
 

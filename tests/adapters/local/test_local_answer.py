@@ -19,7 +19,7 @@ from jp_lsp.providers.local.adapter import LocalProvider, connect_to_llamacpp
 from jp_lsp.providers.local.process import LocalModel
 from jp_lsp.providers.local.settings import LocalModelSettings, describe_model
 from jp_lsp.providers.request_trace import RequestTrace
-from jp_lsp.providers.secrets import Secrets
+from jp_lsp.render.secrets import Secrets
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Completed, Finished, StreamEvent, TextPart
 from tests.adapters.local.stand_ins import Observer, scripted_options

@@ -10,7 +10,7 @@ from jp_lsp.ports.provider import ProviderError
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.failure import VendorErrors, classify_in_band, classify_response
 from jp_lsp.providers.google.decode import GenerateDecoder
-from jp_lsp.providers.secrets import Secrets, cut
+from jp_lsp.render.secrets import Secrets, cut
 from jp_lsp.turn.failure import StreamFailure
 from tests.adapters.providers.making import Observer, sse
 from tests.adapters.providers.test_faults import MAKERS

@@ -348,3 +348,39 @@ async def test_a_server_that_forgets_every_session_is_not_asked_for_ever() -> No
             outcome = await executor.run(run_of("echo", server="rude"), Observer())
     assert outcome == Failed("MCP server 'rude' refused: Session terminated (code -32600)")
     assert [message["method"] for message in script.messages].count("tools/call") == 2
+
+
+TOKEN = "t0ken-of-the-user"
+
+
+async def refused_call(code: int, message: str) -> str:
+    """Call a tool of a server that refuses each call, and give what is told of it."""
+    script = ByMethod(
+        server_discover=[not_found()], initialize=[initialized("one")], tools_list=[answered(LISTED)]
+    )
+
+    def refuse(request: Request) -> RudeReply:
+        if request.method != "POST" or request.json()["method"] != "tools/call":
+            return script(request)
+        error = {"code": code, "message": message}
+        return RudeReply.json({"jsonrpc": "2.0", "id": request.json()["id"], "error": error})
+
+    with RudeServer(refuse) as server:
+        config = HttpServer("rude", server.url, bearer_token_env="REMOTE_TOKEN")
+        async with pool({"REMOTE_TOKEN": TOKEN}) as servers:
+            executor = McpExecutor(servers, {"rude": config})
+            outcome = await executor.run(run_of("echo", server="rude"), Observer())
+    assert isinstance(outcome, Failed)
+    return outcome.content
+
+
+@pytest.mark.parametrize("code", [-32000, -32603])
+async def test_a_call_that_is_refused_has_an_answer_whatever_the_code(code: int) -> None:
+    """The first is what the library says of a lost connection, and servers of anything."""
+    assert await refused_call(code, "Not now") == f"MCP server 'rude' refused: Not now (code {code})"
+
+
+@pytest.mark.parametrize("filler", [0, 3990, 5000], ids=["whole", "over the cut", "behind the cut"])
+async def test_the_token_is_not_shown_when_a_server_quotes_it_back(filler: int) -> None:
+    told = await refused_call(-32001, f"{'x' * filler} {TOKEN} is not allowed")
+    assert ("***" in told, TOKEN[:3] in told) == (filler < 5000, False)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jp_lsp.render.secrets import Secrets
 from jp_lsp.toolsets.mcp.tail import KEPT_LINES, Tail
 
 
@@ -23,6 +24,14 @@ def test_terminal_codes_and_control_characters_are_taken_out() -> None:
     tail = Tail("notes", "it answered")
     tail.take(b"\x1b[1;31merror\x1b[0m:\tbell\x07and\x00nul\n")
     assert tail.quote() == "\nit answered:\n  error: bell and nul"
+
+
+@pytest.mark.parametrize("filler", [b"", b"x" * 490, "\u00e4".encode() * 490, "\U0001d11e".encode() * 495])
+def test_keys_are_left_out_also_where_a_line_is_cut(filler: bytes) -> None:
+    tail = Tail("notes", secrets=Secrets(["t0ken-of-the-user"]))
+    tail.take(filler + b" t0ken-of-the-user" * 100 + b"\n")
+    assert "***" in tail.quote()
+    assert "t0k" not in tail.quote()
 
 
 def test_as_many_lines_are_quoted_as_are_wanted() -> None:

@@ -1,6 +1,6 @@
 """Keys and passwords, kept out of every text that is shown or written down (providers 2).
 
-Vendors quote keys and addresses back, and what they say is cut to a size. A cut may go through the middle of a
+Vendors and servers of tools quote keys and addresses back, and what they say is cut to a size. A cut may go through the middle of a
 key, and the half that is left is no longer the key. So all cuts are made by `cut`, which marks them, and a mark
 is where `Secrets.hide` looks for the beginning of a key.
 """
