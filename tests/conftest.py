@@ -1,6 +1,7 @@
 """What every test may use."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -10,6 +11,9 @@ settings.register_profile(
     "thorough", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell runs the tests in its background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what tests start must heed Ctrl+C all the same
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

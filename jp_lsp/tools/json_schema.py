@@ -30,6 +30,7 @@ _CANNOT_BE_HANDLED = (
     ArithmeticError,
     AttributeError,
     TypeError,
+    ValueError,  # an address that is none
 )
 
 MAX_PROBLEMS = 5
@@ -75,8 +76,12 @@ def find_problems(
 
 def _dialect(schema: JsonObject) -> Any:
     newest = _library.Draft202012Validator
-    named = isinstance(schema.get("$schema"), str)
-    return _library.validators.validator_for(schema, default=newest) if named else newest
+    if not isinstance(schema.get("$schema"), str):
+        return newest
+    try:
+        return _library.validators.validator_for(schema, default=newest)
+    except ValueError:  # it is no address, so it names no dialect
+        return newest
 
 
 def _accept(*_: object) -> Iterator[object]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jp_lsp.conversation.event import ChatRequest, MessageResponse, StructuredResponse
@@ -265,6 +265,9 @@ _VALUES = st.recursive(
 
 
 @given(schema=st.dictionaries(_WORDS, _VALUES, max_size=3), data=_VALUES)
+@example(schema={"$schema": "http://["}, data=None)
+@example(schema={"$id": "http://[", "$ref": "#/items"}, data=None)
+@example(schema={"$ref": "http://["}, data=None)
 def test_no_schema_and_no_value_break_anything(schema: JsonObject, data: JsonValue) -> None:
     problem = find_schema_problem(schema)
     assert problem is None or problem
