@@ -15,14 +15,11 @@ from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.compacting import CompactionWanted, add_compactions
-from jp_lsp.driver.host import QueryHost
-from jp_lsp.driver.patience import Patience
-from jp_lsp.driver.preparation import Surroundings
-from jp_lsp.ports.clock import Clock
-from jp_lsp.ports.news import ConversationChange, News
+from jp_lsp.driver.desk import Desk
+from jp_lsp.ports.news import ConversationChange
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.store import OpenConversation, StoreError
-from jp_lsp.ports.upkeep import ConversationFacts, HeldElsewhere, Upkeep
+from jp_lsp.ports.upkeep import ConversationFacts, HeldElsewhere
 
 Amendment = Callable[[ConversationStream, Timestamp], None]
 """Changes a stream, at a time; raises `AmendError` where that is not possible, and then nothing happens."""
@@ -44,26 +41,11 @@ class Amender:
     """Changes what is in conversations for one client, and tells it of each change.
 
     Args:
-        host: its queries.
-        around: the workspace's parts; asking for them makes a workspace where there is none.
-        upkeep: the shelf of the workspace.
-        clock: time.
-        news: the way to the client.
+        desk: what it takes.
     """
 
-    def __init__(
-        self,
-        host: QueryHost,
-        around: Callable[[], Surroundings],
-        upkeep: Callable[[], Upkeep],
-        clock: Clock,
-        news: News,
-    ) -> None:
-        self._patience = Patience(host, clock)
-        self._around = around
-        self._upkeep = upkeep
-        self._clock = clock
-        self._news = news
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
 
     async def amend(self, conversation: ConversationId, change: Amendment, *, keeps_copy: bool) -> Amended:
         """Change what is in a live conversation; a change that changes nothing writes nothing.
@@ -110,7 +92,7 @@ class Amender:
         """
 
         async def changed(stream: ConversationStream) -> None:
-            await add_compactions(stream, wanted, self._around(), report)
+            await add_compactions(stream, wanted, self._desk.around(), report)
 
         return await self._rework(conversation, changed, keeps_copy=False)
 
@@ -123,11 +105,11 @@ class Amender:
             Refusal: it is not possible, or there is no such conversation.
         """
         stream = await self._copied(conversation)
-        await add_compactions(stream, replace(wanted, asks_no_model=True), self._around())
+        await add_compactions(stream, replace(wanted, asks_no_model=True), self._desk.around())
         return stream
 
     async def _copied(self, conversation: ConversationId) -> ConversationStream:
-        return (await self._around().store.copy(conversation)).stream.copy()
+        return (await self._desk.around().store.copy(conversation)).stream.copy()
 
     async def _rework(
         self,
@@ -139,7 +121,7 @@ class Amender:
         """Change the content of a live conversation that nobody else has meanwhile."""
 
         async def attempt() -> Amended:
-            store = self._around().store
+            store = self._desk.around().store
             opened = await store.open(conversation)
             if opened is None:
                 holder = await store.lock_holder(conversation)
@@ -152,9 +134,9 @@ class Amender:
                 with anyio.CancelScope(shield=True):
                     await opened.release()
 
-        amended = await self._patience.alone(conversation, attempt)
+        amended = await self._desk.patience.alone(conversation, attempt)
         if amended.stream.revision:
-            self._news.conversation_changed(ConversationChange.of(amended.facts, "updated"))
+            self._desk.news.conversation_changed(ConversationChange.of(amended.facts, "updated"))
         return amended
 
     async def _change(
@@ -168,14 +150,14 @@ class Amender:
         with _refused():
             await change(changed)
         if changed.revision == 0:
-            return Amended(await self._upkeep().facts(opened.id), changed)
+            return Amended(await self._desk.upkeep().facts(opened.id), changed)
         copy = await opened.save_recovery_copy() if keeps_copy else None
         opened.stream.replace(changed.entries)
         await opened.save()
-        return Amended(await self._upkeep().facts(opened.id), changed, copy)
+        return Amended(await self._desk.upkeep().facts(opened.id), changed, copy)
 
     def _now(self) -> Timestamp:
-        return Timestamp(self._clock.now().nanoseconds)
+        return Timestamp(self._desk.clock.now().nanoseconds)
 
 
 @contextmanager

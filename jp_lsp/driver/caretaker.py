@@ -25,17 +25,15 @@ from jp_lsp.conversation.retain import keep_between, keep_ends
 from jp_lsp.conversation.sanitize import sanitize
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.compacting import CompactionWanted, add_compactions
+from jp_lsp.driver.desk import Desk
 from jp_lsp.driver.fork import open_fork
-from jp_lsp.driver.host import QueryHost
 from jp_lsp.driver.labelling import label_unasked
-from jp_lsp.driver.patience import IN_USE, Patience
-from jp_lsp.driver.preparation import Surroundings
+from jp_lsp.driver.patience import IN_USE
 from jp_lsp.driver.running_edit import edit_running
-from jp_lsp.ports.clock import Clock
-from jp_lsp.ports.news import Change, ConversationChange, News
+from jp_lsp.ports.news import Change, ConversationChange
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.store import OpenConversation, StoreError
-from jp_lsp.ports.upkeep import ConversationFacts, Upkeep
+from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.turn.query import Fork
 
 _log = logging.getLogger(__name__)
@@ -74,27 +72,11 @@ class Caretaker:
     """Changes conversations for one client, and tells it of each change.
 
     Args:
-        host: its queries.
-        around: the workspace's parts; asking for them makes a workspace where there is none.
-        upkeep: the shelf of the workspace.
-        clock: time.
-        news: the way to the client.
+        desk: what it takes.
     """
 
-    def __init__(
-        self,
-        host: QueryHost,
-        around: Callable[[], Surroundings],
-        upkeep: Callable[[], Upkeep],
-        clock: Clock,
-        news: News,
-    ) -> None:
-        self._host = host
-        self._patience = Patience(host, clock)
-        self._around = around
-        self._upkeep = upkeep
-        self._clock = clock
-        self._news = news
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
 
     async def create(self, wanted: NewConversation) -> ConversationFacts:
         """Make an empty conversation; queries that name none go to it from now on.
@@ -102,7 +84,7 @@ class Caretaker:
         Raises:
             Refusal: the settings are not valid, or it could not be stored.
         """
-        around = self._around()
+        around = self._desk.around()
         settings = around.settings.resolve(wanted.overrides, None)
         is_local = settings.start_local if wanted.is_local is None else wanted.is_local
         conversation = await around.store.create(settings.partial, local=is_local, persist=True)
@@ -119,8 +101,8 @@ class Caretaker:
             Refusal: there is no such conversation, or the copy could not be stored.
         """
         if wanted.source != "last":
-            await self._upkeep().facts(wanted.source)
-        conversation = await open_fork(Fork(wanted.source), self._around().store, is_stored=True)
+            await self._desk.upkeep().facts(wanted.source)
+        conversation = await open_fork(Fork(wanted.source), self._desk.around().store, is_stored=True)
         if (wanted.since, wanted.until) != (None, None):
             keep_between(conversation.stream, wanted.since, wanted.until)
             sanitize(conversation.stream)
@@ -131,7 +113,7 @@ class Caretaker:
 
         async def finish() -> None:
             if wanted.is_compacted:
-                await add_compactions(conversation.stream, CompactionWanted(), self._around())
+                await add_compactions(conversation.stream, CompactionWanted(), self._desk.around())
             await self._label_copy(conversation)
 
         return await self._store(conversation, finish, edits, is_selected=wanted.is_selected)
@@ -144,14 +126,14 @@ class Caretaker:
         Raises:
             Refusal: there is no such live conversation.
         """
-        facts = await self._upkeep().facts(conversation)
+        facts = await self._desk.upkeep().facts(conversation)
         if facts.is_archived:
             text = f"Conversation {conversation} is archived; unarchive it first."
             raise Refusal("conversation_not_found", text)
-        self._host.select(conversation)
+        self._desk.host.select(conversation)
         try:
-            async with self._host.claim(conversation):
-                facts = await self._upkeep().edit(conversation, [Activate(self._now())])
+            async with self._desk.host.claim(conversation):
+                facts = await self._desk.upkeep().edit(conversation, [Activate(self._now())])
         except Refusal as refusal:
             if refusal.error.code not in IN_USE:
                 raise
@@ -192,13 +174,13 @@ class Caretaker:
         """
 
         async def attempt() -> ConversationFacts:
-            runner = self._host.holder(conversation)
+            runner = self._desk.host.holder(conversation)
             if runner is not None and await edit_running(runner, edit):
-                return await self._upkeep().facts(conversation)
-            async with self._host.claim(conversation):
-                return await self._upkeep().edit(conversation, [edit])
+                return await self._desk.upkeep().facts(conversation)
+            async with self._desk.host.claim(conversation):
+                return await self._desk.upkeep().edit(conversation, [edit])
 
-        return self._told(await self._patience.insist(attempt), "updated")
+        return self._told(await self._desk.patience.insist(attempt), "updated")
 
     async def archive(self, conversation: ConversationId) -> ConversationFacts:
         """Take a conversation out of the lists.
@@ -206,8 +188,10 @@ class Caretaker:
         Raises:
             Refusal: there is no such conversation, somebody has it, or the disk refused.
         """
-        facts = await self._patience.alone(conversation, lambda: self._upkeep().archive(conversation))
-        self._host.background.cancel(conversation)
+        facts = await self._desk.patience.alone(
+            conversation, lambda: self._desk.upkeep().archive(conversation)
+        )
+        self._desk.host.background.cancel(conversation)
         return self._told(facts, "archived")
 
     async def unarchive(self, conversation: ConversationId) -> ConversationFacts:
@@ -216,7 +200,9 @@ class Caretaker:
         Raises:
             Refusal: it is not in the archive, somebody has it, or the disk refused.
         """
-        facts = await self._patience.alone(conversation, lambda: self._upkeep().unarchive(conversation))
+        facts = await self._desk.patience.alone(
+            conversation, lambda: self._desk.upkeep().unarchive(conversation)
+        )
         return self._told(facts, "unarchived")
 
     async def remove(self, conversation: ConversationId) -> Sequence[str]:
@@ -225,9 +211,11 @@ class Caretaker:
         Raises:
             Refusal: there is no such conversation, somebody has it, or the disk refused.
         """
-        folders = await self._patience.alone(conversation, lambda: self._upkeep().remove(conversation))
-        self._host.background.cancel(conversation)
-        self._news.conversation_changed(ConversationChange(conversation, "removed"))
+        folders = await self._desk.patience.alone(
+            conversation, lambda: self._desk.upkeep().remove(conversation)
+        )
+        self._desk.host.background.cancel(conversation)
+        self._desk.news.conversation_changed(ConversationChange(conversation, "removed"))
         return folders
 
     async def move(self, conversation: ConversationId, *, is_local: bool) -> ConversationFacts:
@@ -236,8 +224,8 @@ class Caretaker:
         Raises:
             Refusal: there is no such conversation, somebody has it, or the disk refused.
         """
-        relocate = partial(self._upkeep().relocate, conversation, is_local=is_local)
-        return self._told(await self._patience.alone(conversation, relocate), "updated")
+        relocate = partial(self._desk.upkeep().relocate, conversation, is_local=is_local)
+        return self._told(await self._desk.patience.alone(conversation, relocate), "updated")
 
     async def restore(self, conversation: ConversationId) -> ConversationFacts:
         """Take a removed conversation back from the trash.
@@ -245,12 +233,14 @@ class Caretaker:
         Raises:
             Refusal: it is not in the trash, or there is one of that id; somebody has it, or the disk refused.
         """
-        facts = await self._patience.alone(conversation, lambda: self._upkeep().restore(conversation))
+        facts = await self._desk.patience.alone(
+            conversation, lambda: self._desk.upkeep().restore(conversation)
+        )
         return self._told(facts, "created")
 
     async def _label_copy(self, conversation: OpenConversation) -> None:
         """Settings that are not valid are no reason to make no copy."""
-        around = self._around()
+        around = self._desk.around()
         try:
             settings = around.settings.resolve((), conversation.stream)
         except Refusal as refusal:
@@ -278,15 +268,15 @@ class Caretaker:
             with anyio.CancelScope(shield=True):
                 await conversation.release()
         if is_selected:
-            self._host.select(conversation.id)
-        return self._told(await self._upkeep().facts(conversation.id), "created")
+            self._desk.host.select(conversation.id)
+        return self._told(await self._desk.upkeep().facts(conversation.id), "created")
 
     def _told(self, facts: ConversationFacts, change: Change) -> ConversationFacts:
-        self._news.conversation_changed(ConversationChange.of(facts, change))
+        self._desk.news.conversation_changed(ConversationChange.of(facts, change))
         return facts
 
     def _now(self) -> Timestamp:
-        return Timestamp(self._clock.now().nanoseconds)
+        return Timestamp(self._desk.clock.now().nanoseconds)
 
 
 def _first_edits(title: str | None, labels: Mapping[str, str]) -> list[MetadataEdit]:

@@ -16,6 +16,7 @@ from jp_lsp.config.server_settings import PromptSettings
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.driver.amending import Amender
 from jp_lsp.driver.caretaker import Caretaker
+from jp_lsp.driver.desk import Desk
 from jp_lsp.driver.host import QueryHost
 from jp_lsp.driver.watching import ConversationWatch
 from jp_lsp.ports.editor import EditorDocuments
@@ -74,12 +75,11 @@ class Session:
             ClientNews(protocol, is_plain=self.is_plain),
         )
         self.host = QueryHost(self.workplace.surroundings, jitter, self.news)
-        self.caretaker = Caretaker(
+        desk = Desk(
             self.host, self.workplace.surroundings, self.workplace.upkeep, self.workplace.clock, self.news
         )
-        self.amender = Amender(
-            self.host, self.workplace.surroundings, self.workplace.upkeep, self.workplace.clock, self.news
-        )
+        self.caretaker = Caretaker(desk)
+        self.amender = Amender(desk)
         self.configuration_files = ConfigurationFiles(
             protocol, self.workplace.configuration, self.workplace.models, self.host.background
         )

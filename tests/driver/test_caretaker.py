@@ -10,6 +10,7 @@ from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.metadata_edit import Activate, ChangeLabels, SetExpiry, SetPin, SetTitle
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.caretaker import Caretaker, Copy, NewConversation
+from jp_lsp.driver.desk import Desk
 from jp_lsp.driver.patience import PATIENCE
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.upkeep import ConversationFacts
@@ -31,7 +32,7 @@ class Care:
         self.world = here
         self.upkeep = FakeUpkeep(here.store)
         around = surroundings(here.provider, here.store, here.clock, here.settings)
-        self.taker = Caretaker(here.host, around, lambda: self.upkeep, here.clock, here.news)
+        self.taker = Caretaker(Desk(here.host, around, lambda: self.upkeep, here.clock, here.news))
 
     @property
     def now(self) -> Timestamp:

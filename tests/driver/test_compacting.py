@@ -14,6 +14,7 @@ from jp_lsp.conversation.turn_bounds import AtTurn, BehindLast, KeptTurns, compa
 from jp_lsp.driver.amending import Amender
 from jp_lsp.driver.caretaker import Caretaker, Copy
 from jp_lsp.driver.compacting import CompactionWanted
+from jp_lsp.driver.desk import Desk
 from jp_lsp.driver.runner import Refused
 from jp_lsp.ports.compaction import CompactionRule, SummaryWish
 from jp_lsp.ports.provider import CachePolicy, ModelId, ModelParameters
@@ -44,8 +45,9 @@ class Compacting(Care):
         around = surroundings(
             here.provider, here.store, here.clock, here.settings, others={"small": summaries}
         )
-        self.taker = Caretaker(here.host, around, lambda: self.upkeep, here.clock, here.news)
-        self.amender = Amender(here.host, around, lambda: self.upkeep, here.clock, here.news)
+        desk = Desk(here.host, around, lambda: self.upkeep, here.clock, here.news)
+        self.taker = Caretaker(desk)
+        self.amender = Amender(desk)
         self.reports: list[str] = []
 
     @property
