@@ -1,15 +1,12 @@
 """A client's workspace, plugged together from real parts: the one place where store, settings and vendors meet."""
 
-import logging
-import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-from anyio import from_thread, to_thread
+from anyio import to_thread
 
 from jp_lsp.attachments.registry import WorkspaceAttachments
 from jp_lsp.config.server_settings import (
@@ -27,6 +24,8 @@ from jp_lsp.driver.model_catalogue import ModelCatalogue
 from jp_lsp.driver.preparation import Surroundings
 from jp_lsp.driver.system_clock import SystemClock
 from jp_lsp.driver.unfinished import unfinished_turns
+from jp_lsp.housekeeping import check, fill, tidy
+from jp_lsp.opened import SESSION, WorkspaceOpener
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.provider import ModelDetails
 from jp_lsp.ports.recording import Recordings
@@ -55,47 +54,19 @@ from jp_lsp.turn.listing import UnfinishedTurn
 from jp_lsp.turn.outcome import Notice
 from jp_lsp.workspace.atomic import make_folder, write_file
 from jp_lsp.workspace.draft import Drafts
-from jp_lsp.workspace.first_run import copy_conversations, is_unfinished
 from jp_lsp.workspace.folders import Root
-from jp_lsp.workspace.init import initialise_unasked
 from jp_lsp.workspace.listing import Listing
 from jp_lsp.workspace.locate import (
     STORAGE_FOLDER,
-    find_workspace,
     read_workspace_id,
-    user_config_folder,
-    user_data_folder,
 )
-from jp_lsp.workspace.lock import remove_orphans
 from jp_lsp.workspace.model_lists import ModelListFiles
 from jp_lsp.workspace.operations import DiskOperations
-from jp_lsp.workspace.paths import Roots, WorkspaceError, open_roots, view_roots
+from jp_lsp.workspace.paths import Roots
 from jp_lsp.workspace.recordings import RecordingFolder
 from jp_lsp.workspace.replacing import FileHasChanged, replace_file
-from jp_lsp.workspace.results import ResultsFolder
 from jp_lsp.workspace.scratch import ScratchFolder
 from jp_lsp.workspace.store import DiskStore
-from jp_lsp.workspace.trust import TRUST_FILE, DiskTrustStore
-from jp_lsp.workspace.validate import validate
-
-_log = logging.getLogger(__name__)
-
-_SESSION = "jp-lsp"
-
-_ANOTHER_LOOK = 1.0
-"""Seconds until we look again whether another server has copied the conversations of a new workspace."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Workspace:
-    """A workspace that was found or made. Whole results have one folder for all queries: their names must differ."""
-
-    root: Path
-    roots: Roots
-    store: DiskStore
-    settings: WorkspaceSettings
-    results: ResultsFolder
-    scratch: ScratchFolder
 
 
 class Place:
@@ -111,11 +82,15 @@ class Place:
         read = read_server_settings(client.settings)  # type: ignore[arg-type]  # whatever JSON the client sent
         self._server: ServerSettings = read.settings
         self._notices = [Notice("warning", "settings", text) for text in read.warnings]
-        self._folder = Path(client.folders[0]) if client.folders else None
         self._environ = environ
-        self._home = home
-        self.user_data = user_data_folder(environ, platform=sys.platform, home=home)
-        self._user_config = user_config_folder(environ, platform=sys.platform, home=home)
+        self._opener = WorkspaceOpener(
+            Path(client.folders[0]) if client.folders else None,
+            environ,
+            home,
+            self._server,
+            lambda: default_model(self.user_data, self._server.local.model_path),
+            self._tell,
+        )
         self._clock = SystemClock()
         self._local = LocalModelSettings(
             self.user_data, self._server.local.model_path, self._server.local.threads
@@ -127,11 +102,13 @@ class Place:
         self._toolbox = WorkspaceToolbox(LocalExecutor(self._processes), self._mcp_servers, client.documents)
         self._documents = client.documents
         self._session_memory = MemoryLayer()
-        self._opened: _Workspace | None = None
-        self._trust: DiskTrustStore | None = None
         self._catalogue: ModelCatalogue | None = None
-        self._viewed: tuple[tuple[Path | None, Path | None], WorkspaceSettings] | None = None
         self._is_recording_told = False
+
+    @property
+    def user_data(self) -> Path:
+        """The folder of the user's own data."""
+        return self._opener.user_data
 
     def surroundings(self) -> Surroundings:
         """Give the parts of a query; makes a workspace in the client's folder if there is none.
@@ -139,14 +116,14 @@ class Place:
         Raises:
             Refusal: there is no folder, or it cannot be a workspace.
         """
-        here = self._open()
+        here = self._opener.open()
         return Surroundings(
             here.store,
             here.settings,
             self._vendors,
             self._clock,
             self._toolbox,
-            self._trust_in(here.root),
+            self._opener.trust(),
             self._session_memory,
             self._make_attachments(here.root, here.store),
             read_workspace_id(here.root / STORAGE_FOLDER) or "",
@@ -158,62 +135,24 @@ class Place:
 
     def open_existing(self) -> None:
         """Make the user's own folder for a workspace that is there; what cannot be opened is said to who needs it."""
-        if self._has_workspace:
+        if self._opener.has_workspace:
             with suppress(Refusal):
-                self._open()
+                self._opener.open()
 
     async def check(self) -> Sequence[Notice]:
-        """Look for conversations that cannot be used, and say so; nothing is set aside (conversation format 8.3)."""
-        if not self._has_workspace:
-            return ()
-        found = await to_thread.run_sync(validate, self._open().roots, Timestamp(time.time_ns()))
-        return [
-            Notice(
-                "warning",
-                "conversation_broken",
-                f"{broken.folder} is no usable conversation: {broken.reason}",
-            )
-            for broken in found
-        ]
+        """Look for conversations that cannot be used, and say so."""
+        return await check(self._opener.open()) if self._opener.has_workspace else ()
 
     async def fill(self) -> None:
-        """Copy the conversations of a workspace that is new to the user to their own folder, beside the event loop.
-
-        Where another server is at it, wait: its copies are no news either, and it may be killed in the middle.
-        """
-        if not self._has_workspace:
-            return
-        roots = self._open().roots
-        while is_unfinished(roots):
-            now, check = Timestamp(time.time_ns()), from_thread.check_cancelled
-            if not await to_thread.run_sync(copy_conversations, roots, now, check):
-                await self._clock.sleep(_ANOTHER_LOOK)
+        """Copy the conversations of a workspace that is new to the user to their own folder."""
+        if self._opener.has_workspace:
+            await fill(self._opener.open(), self._clock)
 
     async def tidy(self) -> Sequence[ConversationId]:
-        """Move expired conversations to the trash, keep what a killed server left, drop old files and lock files.
-
-        Without a workspace there is nothing to do.
-        """
-        if not self._has_workspace:
+        """Move expired conversations to the trash, and put in order what is old or left over."""
+        if not self._opener.has_workspace:
             return ()
-        here = self._open()
-        await self._keep_what_was_left()
-        await to_thread.run_sync(here.results.remove_old, self._clock.wall())
-        await to_thread.run_sync(remove_orphans, here.roots.private / "locks")
-        return await here.store.remove_expired()
-
-    async def _keep_what_was_left(self) -> None:
-        """Texts that the user was writing when a server was killed become drafts."""
-        scratch = self.scratch()
-        for left in await to_thread.run_sync(scratch.left_behind):
-            try:
-                if left.text and left.conversation is not None:
-                    await self.keep_draft(left.conversation, left.text)
-                    text = f"A text that you had not sent is kept as a draft of conversation {left.conversation}."
-                    self._notices.append(Notice("info", "draft_kept", text))
-                await scratch.remove(left.name)
-            except OSError as problem:
-                _log.warning("%s could not be tidied up: %s", scratch.path / left.name, problem)
+        return await tidy(self._opener.open(), self._clock, self._tell)
 
     @property
     def clock(self) -> Clock:
@@ -226,37 +165,31 @@ class Place:
         Raises:
             Refusal: there is no folder.
         """
-        if self._folder is not None and not self._has_workspace:
-            roots = Roots(Root("workspace", self._folder / STORAGE_FOLDER), None)
+        folder = self._opener.folder
+        if folder is not None and not self._opener.has_workspace:
+            roots = Roots(Root("workspace", folder / STORAGE_FOLDER), None)
             listing = Listing(roots)
         else:
-            here = self._open()
+            here = self._opener.open()
             roots, listing = here.roots, here.store.listing
         return DiskOperations(
             roots,
             listing,
             now=lambda: Timestamp(time.time_ns()),
-            session=_SESSION,
+            session=SESSION,
             newer_format=self._server.newer_format,
         )
 
     def configuration(self) -> WorkspaceSettings:
         """Give the settings of the workspace, or of the user where there is none; writes nothing."""
-        if self._opened is not None:
-            return self._opened.settings
-        root = None if self._folder is None else find_workspace(self._folder)
-        silo = None if root is None else view_roots(root, self.user_data).silo
-        found = root, None if silo is None else silo.path
-        if self._viewed is None or self._viewed[0] != found:
-            self._viewed = found, self._make_settings(*found)
-        return self._viewed[1]
+        return self._opener.settings()
 
     def is_trusted(self) -> bool:
         """Tell whether all that the workspace's files want to run was trusted; looks at files."""
         untrusted = self.configuration().model_names().untrusted
         if not untrusted or self._server.trust != "ask":
             return self._server.trust != "never"
-        return not self._trust_here().changes(untrusted)
+        return not self._opener.trust().changes(untrusted)
 
     async def replace_file(self, path: Path, expected: bytes | None, data: bytes) -> bool:
         """Make `data` the content of a configuration file, unless somebody has changed it meanwhile."""
@@ -269,7 +202,7 @@ class Place:
     def models(self) -> ModelCatalogue:
         """Give what models there are to choose from."""
         if self._catalogue is None:
-            trust = self._trust_here()
+            trust = self._opener.trust()
             self._catalogue = ModelCatalogue(self._vendors, self._installed_models, trust, self._clock)
         return self._catalogue
 
@@ -279,9 +212,9 @@ class Place:
         Raises:
             Refusal: there is no folder.
         """
-        if self._folder is not None and not self._has_workspace:
+        if self._opener.folder is not None and not self._opener.has_workspace:
             return ()
-        return await unfinished_turns(self._open().store, self.upkeep(), running)
+        return await unfinished_turns(self._opener.open().store, self.upkeep(), running)
 
     async def read(self, conversation: ConversationId) -> StoredConversation:
         """Load a conversation to look at.
@@ -289,17 +222,15 @@ class Place:
         Raises:
             Refusal: there is none, or it cannot be read.
         """
-        if not self._has_workspace:
+        if not self._opener.has_workspace:
             await self.upkeep().facts(conversation)  # says that there is none, and makes no workspace
-        here = self._open()
-        settings = here.settings
+        here = self._opener.open()
         stream = (await here.store.copy(conversation)).stream
-        today = settings.resolve((), stream)
-        return StoredConversation(conversation, stream, today, lambda earlier: settings.resolve((), earlier))
+        return StoredConversation(conversation, stream, here.settings.looks)
 
     async def keep_scratch(self, name: str, text: str) -> str:
         """Write a text into the user's own data and give its URI."""
-        path = self._open().roots.private / "scratch" / name
+        path = self._opener.open().roots.private / "scratch" / name
 
         def write() -> None:
             make_folder(path.parent)
@@ -311,7 +242,9 @@ class Place:
     def result_uri(self, conversation: ConversationId, event: ConversationEvent) -> str | None:
         """Give the URI of the file with the whole result that a stored response was made of, if it is there."""
         name = event.metadata.get(RESULT_FILE)
-        return self._open().results.uri(conversation, name) if isinstance(name, str) else None
+        if not isinstance(name, str):
+            return None
+        return (self._opener.opened_by_now or self._opener.open()).results.uri(conversation, name)
 
     @property
     def prompt_settings(self) -> PromptSettings:
@@ -334,7 +267,7 @@ class Place:
         Raises:
             Refusal: there is no workspace.
         """
-        return self._open().scratch
+        return self._opener.open().scratch
 
     async def keep_draft(self, conversation: ConversationId, text: str) -> None:
         """Keep a text that the user did not send, behind a draft that is there already.
@@ -343,7 +276,7 @@ class Place:
             Refusal: there is no workspace.
             OSError: it could not be written.
         """
-        await to_thread.run_sync(Drafts(self._open().roots).add, conversation, text)
+        await to_thread.run_sync(Drafts(self._opener.open().roots).add, conversation, text)
 
     def take_notices(self) -> Sequence[Notice]:
         """Give what the user should know, once."""
@@ -357,75 +290,15 @@ class Place:
             tasks.start_soon(self._mcp_servers.aclose)
             tasks.start_soon(self._processes.aclose)
         self._guard.close()
-        if self._opened is not None:
-            self._opened.scratch.close()
+        if self._opener.opened_by_now is not None:
+            self._opener.opened_by_now.scratch.close()
 
-    @property
-    def _has_workspace(self) -> bool:
-        return self._opened is not None or (
-            self._folder is not None and find_workspace(self._folder) is not None
-        )
-
-    def _trust_here(self) -> DiskTrustStore:
-        """Give what the user said about the workspace, or about the folder that is none yet."""
-        root = None if self._folder is None else find_workspace(self._folder)
-        return self._trust_in(root or self._folder or self._home)
-
-    def _trust_in(self, root: Path) -> DiskTrustStore:
-        """Give what the user said about the workspace.
-
-        It is never kept among what `roots` has: without a folder of the user's own, that is the workspace itself.
-        """
-        self._trust = self._trust or DiskTrustStore(self.user_data / TRUST_FILE, root)
-        return self._trust
+    def _tell(self, notice: Notice) -> None:
+        self._notices.append(notice)
 
     def _installed_models(self) -> Sequence[ModelDetails]:
         is_there = default_model(self.user_data, self._server.local.model_path) is not None
         return [describe_model(self._local)] if is_there else []
-
-    def _make_settings(self, root: Path | None, silo: Path | None) -> WorkspaceSettings:
-        return WorkspaceSettings(
-            root,
-            self._folder or root or self._home,
-            self._environ,
-            self._user_config,
-            silo,
-            self._server,
-            lambda: default_model(self.user_data, self._server.local.model_path),
-        )
-
-    def _open(self) -> _Workspace:
-        if self._opened is None:
-            root = self._find_or_make()
-            now = Timestamp(time.time_ns())
-            try:
-                roots = open_roots(root, self.user_data, now)
-            except WorkspaceError as error:
-                raise Refusal("no_workspace", str(error), origin=str(root)) from error
-            store = DiskStore(
-                roots,
-                now=lambda: Timestamp(time.time_ns()),
-                session=_SESSION,
-                newer_format=self._server.newer_format,
-            )
-            settings = self._make_settings(root, None if roots.silo is None else roots.silo.path)
-            results = ResultsFolder(roots.private / "results")
-            scratch = ScratchFolder(roots.private / "scratch")
-            self._opened = _Workspace(root, roots, store, settings, results, scratch)
-        return self._opened
-
-    def _find_or_make(self) -> Path:
-        """Find the workspace above the client's folder, or make one in it."""
-        if self._folder is None:
-            text = "No folder is open, so there is no workspace to keep the conversation in; open one and ask again."
-            raise Refusal("no_workspace", text)
-        root = find_workspace(self._folder)
-        if root is not None:
-            return root
-        initialise_unasked(self._folder, self._home, Timestamp(time.time_ns()))
-        made = Notice("info", "workspace_made", f"Made a JP workspace: {self._folder / '.jp'}")
-        self._notices.append(made)
-        return self._folder
 
     def _recordings(self) -> Recordings:
         """Say where turns are recorded to; the first time, the user is told too."""

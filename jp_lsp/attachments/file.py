@@ -17,7 +17,7 @@ from jp_lsp.attachments.address import Address, address_of, require_known
 from jp_lsp.attachments.document import OpenFiles, canonical
 from jp_lsp.attachments.globs import Glob, is_glob
 from jp_lsp.attachments.reading import Unreadable, printable, read_file
-from jp_lsp.attachments.walk import walk
+from jp_lsp.attachments.walk import Tree
 from jp_lsp.conversation.thread import Attachment, TextAttachment
 from jp_lsp.ports.attachment import AttachmentEntry, AttachmentError, Fetched
 from jp_lsp.ports.editor import EditorDocuments, OpenDocument
@@ -114,6 +114,7 @@ class _Search:
         self._root = root
         self._open_files = open_files
         self._excluded = excluded
+        self._tree = Tree(root, excluded.__contains__)
         self._seen: set[Path] = set()
         self._files_left = MOST_FILES
         self._bytes_left = MOST_BYTES
@@ -121,6 +122,8 @@ class _Search:
     def find(self, entry: AttachmentEntry, path: str) -> Fetched:
         """Give what one entry finds."""
         place = self._locate(entry, path)
+        if ".." in path.split("/"):
+            path = place.relative_to(self._root).as_posix()  # so that it has one name, which may be excluded
         if place.is_dir():
             return self._find_all(entry, path, None)
         if place.exists() or self._open_files.has(place):
@@ -160,9 +163,10 @@ class _Search:
 
     def _find_all(self, entry: AttachmentEntry, folder: str, glob: Glob | None) -> Fetched:
         """Read what is below a folder, as far as it fits."""
-        found = walk(self._root, folder, self._excluded.__contains__)
         fitting = (
-            path for path in found if path not in self._excluded and (glob is None or glob.matches(path))
+            path
+            for path in self._tree.below(folder)
+            if (glob is None or glob.matches(path)) and path not in self._excluded
         )
         paths = nsmallest(self._files_left + 1, fitting)
         items: list[Attachment] = []

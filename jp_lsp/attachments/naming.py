@@ -88,7 +88,7 @@ class _Reading:
         document = next((each for each in self._documents if each.uri == name), None)
         if document is not None:
             return self._read_document(name, document)
-        if name.startswith("!") and not self._is_there(name):
+        if name.startswith("!") and name[1:].strip() and not self._is_there(name):
             return f"{self._read_loosely(name[1:])}?exclude"
         if name.startswith("file:"):
             return self._read_file_url(name)

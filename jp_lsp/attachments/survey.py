@@ -17,7 +17,7 @@ from jp_lsp.attachments.globs import Glob, is_glob
 from jp_lsp.attachments.media import media_type_of, to_text
 from jp_lsp.attachments.naming import Namer
 from jp_lsp.attachments.reading import FILE_LIMIT, printable
-from jp_lsp.attachments.walk import walk
+from jp_lsp.attachments.walk import Tree
 from jp_lsp.ports.attachment import AttachmentEntry, AttachmentError
 from jp_lsp.ports.editor import OpenDocument
 
@@ -57,17 +57,18 @@ class Survey:
     problem: str | None = None
 
 
-def survey(name: str, root: Path, documents: Sequence[OpenDocument]) -> Survey:
+def survey(name: str, tree: Tree, documents: Sequence[OpenDocument]) -> Survey:
     """Look at what a name that a query uses would attach.
 
     Args:
         name: such as `src/main.py`, as `naming` reads it.
-        root: the workspace folder.
+        tree: the files of the workspace folder; shared by all names that are looked at together.
         documents: what is open in the editor.
 
     Raises:
         AttachmentError: there is nothing of that name; the query would be refused.
     """
+    root = tree.root
     named = Namer(str(root), None).read_now([name], documents)
     if not named.entries:
         text = next((each.text for each in documents if each.uri == name), "")
@@ -85,27 +86,22 @@ def survey(name: str, root: Path, documents: Sequence[OpenDocument]) -> Survey:
     if place is None:
         raise AttachmentError(f"Attachment {name!r} is no path that can be followed.", name)
     if place.is_dir():
-        return _survey_all("folder", text, root, relative, None)
+        return _survey_all("folder", text, tree, relative, None)
     if place.exists():
         return _survey_file(text, relative, place)
     if is_glob(relative):
         glob = Glob(relative)
-        return _survey_all("pattern", text, root, glob.folder, glob.matches)
+        return _survey_all("pattern", text, tree, glob.folder, glob.matches)
     opened = next((each for each in documents if each.path and canonical(each.path) == place), None)
     size = 0 if opened is None else len(opened.text)
     return Survey("document", text, place, "text", 1, size)
 
 
-def find_paths(root: Path, folder: str, fits: Callable[[str], bool], limit: int) -> Sequence[str]:
+def find_paths(tree: Tree, folder: str, fits: Callable[[str], bool], limit: int) -> Sequence[str]:
     """Give paths of files below a folder that fit, from `root` on, at most `limit`, the shallow ones first."""
-    found = islice(walk(root, folder, _nothing), MOST_VISITED)
-    fitting = [path for path in found if fits(path)]
+    fitting = [path for path in islice(tree.below(folder), MOST_VISITED) if fits(path)]
     fitting.sort(key=lambda path: (path.count("/"), path))
     return fitting[:limit]
-
-
-def _nothing(path: str) -> bool:
-    return False
 
 
 def _survey_file(text: str, relative: str, place: Path) -> Survey:
@@ -133,20 +129,20 @@ def _is_text(head: bytes) -> bool:
     return any(to_text(head[: len(head) - cut]) is not None for cut in cuts)
 
 
-def _survey_all(kind: Kind, text: str, root: Path, folder: str, fits: Callable[[str], bool] | None) -> Survey:
+def _survey_all(kind: Kind, text: str, tree: Tree, folder: str, fits: Callable[[str], bool] | None) -> Survey:
     visited, size = 0, 0
     paths: list[str] = []
-    for path in islice(walk(root, folder, _nothing), MOST_VISITED + 1):
+    for path in islice(tree.below(folder), MOST_VISITED + 1):
         visited += 1
         if fits is not None and not fits(path):
             continue
         paths.append(path)
         try:
-            size += (root / path).stat().st_size
+            size += (tree.root / path).stat().st_size
         except OSError:
             continue  # it went away meanwhile
     paths.sort()
-    place = root / folder
+    place = tree.root / folder
     names = tuple(printable(path) for path in paths[:_SHOWN])
     is_cut = visited > MOST_VISITED or len(paths) > MOST_FILES
     return Survey(kind, text, place, None, len(paths), size, names, is_cut)

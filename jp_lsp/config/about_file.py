@@ -141,7 +141,7 @@ def lies_among(path: FilePath, places: Places, load_paths: Sequence[str]) -> boo
     store = None if places.root is None else places.root / ".jp"
     if store is not None and lies_below(path, store):
         return not lies_below(path, store / "conversations")
-    folders = (root.folder / each for root in places.search_roots() for each in load_paths)
+    folders = (root / each for root in places.search_roots() for each in load_paths)
     return any(
         lies_below(path, folder) and (store is None or not lies_below(store, folder)) for folder in folders
     )

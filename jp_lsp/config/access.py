@@ -6,6 +6,7 @@ while the user's own record approves of exactly the place that it leads to.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath, PureWindowsPath
@@ -165,10 +166,14 @@ def _outside(lexical: str, top: FilePath, approvals: Approvals) -> tuple[str, st
 
 
 def _resolved(path: FilePath) -> FilePath | None:
+    """Follow all links; `None` where they go in circles, which Python tells by itself before 3.13 only."""
     try:
-        return path.resolve()
-    except (OSError, RuntimeError):  # links that go in circles
+        target = path.resolve()
+        with suppress(FileNotFoundError, NotADirectoryError):
+            target.stat()
+    except (OSError, RuntimeError):
         return None
+    return target
 
 
 def _wire(rule: Partial, path: str, target: str | None) -> JsonValue:

@@ -5,7 +5,6 @@ list replaces all that lies below, other than a list in a file, which adds to it
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never, cast
@@ -26,7 +25,7 @@ from jp_lsp.config.kind import (
     shown,
 )
 from jp_lsp.config.layer import Change
-from jp_lsp.config.merge import merge_lists, merge_texts
+from jp_lsp.config.merge import distinct, merge_lists, merge_texts
 from jp_lsp.config.problem import Report, dotted, nearest
 from jp_lsp.config.read import is_list, read_member
 from jp_lsp.config.schema import SCHEMA
@@ -42,6 +41,7 @@ from jp_lsp.config.value import (
     Path,
     Value,
     entries_of,
+    index_of,
 )
 from jp_lsp.conversation.json_value import JsonValue
 
@@ -162,8 +162,12 @@ def _assign_list(kind: ListOf, current: MaybeValue, path: Path, operation: _Oper
         return merge_lists(held, annotated)
     items = _items(kind.item, operation, at)
     if operation.merges:
-        return replace(held, items=(*held.items, *items))
-    return MergedList(items, "replace" if kind.rule == "replace" else None)
+        items = (*held.items, *items)
+    # What a layer has said about doubles holds until another one says otherwise, whatever is set (1.9 B).
+    items = distinct(items) if held.dedup else items
+    if operation.merges:
+        return replace(held, items=items)
+    return MergedList(items, "replace" if kind.rule == "replace" else None, held.dedup)
 
 
 def _items(kind: Kind, operation: _Operation, at: Path) -> tuple[Value, ...]:
@@ -182,11 +186,12 @@ def _items(kind: Kind, operation: _Operation, at: Path) -> tuple[Value, ...]:
 
 
 def _index(segment: str | int, length: int, at: Path) -> int:
-    if not isinstance(segment, str) or re.fullmatch(r"\d{1,9}", segment, re.ASCII) is None:
+    index = index_of(str(segment))
+    if index is None:
         raise _unknown((*at, segment), f"`{dotted(at)}` is a list; its items have numbers from 0")
-    if int(segment) >= length:
+    if index >= length:
         raise AssignmentError(dotted((*at, segment)), f"unknown index {segment}; the list has {length} items")
-    return int(segment)
+    return index
 
 
 def _assign_table(kind: Table, current: MaybeValue, path: Path, operation: _Operation, at: Path) -> Value:

@@ -14,7 +14,8 @@ from typing import Literal
 from jp_lsp.config.about_file import is_same_file
 from jp_lsp.config.edit import Edit, EditError, edited
 from jp_lsp.config.endpoints import holds_secret
-from jp_lsp.config.explain import Explanation, explain_path
+from jp_lsp.config.explain import explain_path
+from jp_lsp.config.explanation import Explanation
 from jp_lsp.config.file_edits import Wish, edits_for
 from jp_lsp.config.files import LoadedFile, read_text
 from jp_lsp.config.fold import in_order

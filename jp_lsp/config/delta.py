@@ -14,7 +14,7 @@ from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text,
 from jp_lsp.config.merge import merge, merge_lists, merge_tables
 from jp_lsp.config.resolve import complete_configuration, order_items
 from jp_lsp.config.schema import SCHEMA
-from jp_lsp.config.stored import clear
+from jp_lsp.config.stored import StoredSettings, clear
 from jp_lsp.config.value import (
     ABSENT,
     MaybeValue,
@@ -29,6 +29,7 @@ from jp_lsp.config.value import (
     with_value,
 )
 from jp_lsp.config.write import write_table
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.json_value import JsonObject
 
 _NEVER_WRITTEN = frozenset({"inherit", "extends"})
@@ -45,26 +46,29 @@ class SettingsChange:
     unsets: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
+    def to_record(self) -> ConfigDelta | None:
+        """Give what a conversation is to record; nothing where it has no words for any of it."""
+        return ConfigDelta(self.delta, self.unsets) if self.delta or self.unsets else None
 
-def compute_change(stored: Partial, wanted: Partial, *, newer_format: bool = False) -> SettingsChange:
+
+def compute_change(stored: StoredSettings, wanted: Partial) -> SettingsChange:
     """Compute the change that turns what a conversation has into what is wanted.
 
     Args:
-        stored: the fold of what the conversation keeps, not completed.
+        stored: what the conversation keeps.
         wanted: a complete configuration.
-        newer_format: whether `unsets` can be written.
     """
     wanted = final_table(SCHEMA, wanted)
     difference = _Difference()
-    delta = entries_of(difference.of(SCHEMA, _completed(stored), wanted, ()))
+    delta = entries_of(difference.of(SCHEMA, _completed(stored.tree), wanted, ()))
     unsets: list[str] = []
-    if newer_format:
+    if stored.newer_format:
         for path in difference.lost:
             unsets.append(_plain(path))
             value = value_at(wanted, path)
             if value is not ABSENT:
                 delta = with_value(delta, path, value)
-    cleared = stored
+    cleared = stored.tree
     for key in unsets:
         cleared = clear(cleared, key)
     # Folding once more tells what a reader will see, whatever the rules above missed.

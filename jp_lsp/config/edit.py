@@ -126,7 +126,8 @@ def _splices(text: str, extension: str, edit: Edit) -> Sequence[Splice]:
 def _spliced(text: str, splices: Sequence[Splice]) -> str:
     """Make replacements, which do not overlap; new lines end as those of the text do."""
     is_windows = "\r\n" in text
-    for splice in reversed(sorted(splices, key=lambda each: each.start)):  # noqa: C413  # equal ones keep their order
+    # What is put in before a piece that is taken away must not be taken away with it; equal ones keep their order.
+    for splice in reversed(sorted(splices, key=lambda each: (each.start, each.end))):  # noqa: C413
         new = splice.text.replace("\n", "\r\n") if is_windows else splice.text
         text = text[: splice.start] + new + text[splice.end :]
     return text

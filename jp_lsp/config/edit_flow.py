@@ -74,7 +74,7 @@ def flow_splices(text: str, node: Node, edit: Edit, path: Path, dialect: Dialect
     indent = indentation(text, node.start)
     match edit:
         case SetValue(value=value):
-            yield Splice(node.start, node.end, dialect.value(value, indent))
+            yield Splice(node.start, node.end, f"{_lead(text, node)}{dialect.value(value, indent)}")
         case AppendItems(items=items):
             if node.kind != "list":
                 raise EditError("there is no such list in the file")
@@ -84,6 +84,13 @@ def flow_splices(text: str, node: Node, edit: Edit, path: Path, dialect: Dialect
             raise EditError("a whole file is not taken away")
         case _:
             assert_never(edit)
+
+
+def _lead(text: str, node: Node) -> str:
+    """Give what parts a value from its key where YAML has a key alone: `{key: }` or `{key}`."""
+    if node.start < node.end:
+        return ""
+    return " " if text[: node.start].rstrip().endswith(":") else ": "
 
 
 def _inner(node: Node, path: Path) -> tuple[Node, Path] | None:

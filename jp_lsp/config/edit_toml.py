@@ -55,7 +55,7 @@ def splices(text: str, edit: Edit) -> Sequence[Splice]:
             return [_appended(text, statements, path, items)]
         case SetValue(value=value) if any(
             each.path == path and each.value is None for each in statements
-        ) and (path and isinstance(path[-1], int)):
+        ) and (isinstance(value, Mapping) or isinstance(path[-1], int)):
             return _rewritten(text, statements, path, value)
         case SetValue(value=value):
             rest = [each for each in statements if each.path[: len(path)] != path]
@@ -115,12 +115,12 @@ def _without(
 
 
 def _rewritten(text: str, statements: Sequence[_Statement], path: Path, value: JsonValue) -> Sequence[Splice]:
-    """Give a table of an array other members; its header stays, with the comments below that."""
+    """Give a table with a header of its own other members; the header stays, with the comments below that."""
     if not isinstance(value, Mapping):
         raise EditError(_ONLY_TABLES)
     (header,) = (each for each in statements if each.path == path)
     inside = [each for each in statements if each is not header]
-    place = next((each.start for each in inside if each.path[: len(path)] == path), header.end)
+    place = next((each.start for each in inside if each.table == path and each.value is not None), header.end)
     lines = "".join(f"{_assignment(text, (name,), member)}\n" for name, member in value.items())
     return [_at_line_begin(text, lines, place), *_without(inside, path, may_be_missing=True)]
 

@@ -9,11 +9,22 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from jp_lsp.config.assign import AssignmentError, assign_path, parse_json
+from jp_lsp.config.keys_tools import TOOL_DEFAULTS_ENTRY
 from jp_lsp.config.kind import FreeJson, Kind, Leaf, ListOf, MapOf, Table, Text, Variant, entry_kind
 from jp_lsp.config.layer import Change, Layer, Origin, Step
 from jp_lsp.config.problem import Problem, dotted, nearest
 from jp_lsp.config.schema import SCHEMA, leaf_keys
-from jp_lsp.config.value import ABSENT, EMPTY, MaybeValue, Partial, entries_of
+from jp_lsp.config.value import (
+    ABSENT,
+    EMPTY,
+    MaybeValue,
+    MergedList,
+    Partial,
+    Path,
+    entries_of,
+    value_at,
+    with_value,
+)
 
 PREFIX = "JP_CFG_"
 _OTHER_PREFIX = "JP_"
@@ -45,11 +56,21 @@ def read_environment(environ: Mapping[str, str], existing: Partial) -> Environme
             continue
         try:
             change = _change(environ[name], origin, dotted(path))
-            steps.append(Step(origin, assign_path(EMPTY, path, change)))
+            partial = assign_path(EMPTY, path, change)
+            if not change.merges:
+                steps = [_without_list(step, path) for step in steps]
+            steps.append(Step(origin, partial))
         except AssignmentError as error:
             problems.append(Problem(error.key, error.text, origin))
     layer = Layer(Origin("environment", "environment"), tuple(steps), "set" if steps else "not found")
     return EnvironmentLayer(layer, (*problems, *_misnamed(environ)))
+
+
+def _without_list(step: Step, path: Path) -> Step:
+    """Take away what a variable such as `JP_CFG_EDITOR` says of a list that one of its own sets, and does not add to."""
+    if not isinstance(value_at(step.partial, path), MergedList):
+        return step
+    return Step(step.origin, with_value(step.partial, path, ABSENT))
 
 
 def find_path(words: str, existing: MaybeValue = ABSENT) -> tuple[str, ...] | None:
@@ -108,7 +129,9 @@ def _members(known: Mapping[str, Kind], words: str, existing: MaybeValue) -> Ite
 
 
 def _spelled(name: str) -> str:
-    """Spell a name as a variable can: `fs-read.v2` as `fs_read_v2`."""
+    """Spell a name as a variable can: `fs-read.v2` as `fs_read_v2`. The entry `*` of all tools keeps its name."""
+    if name == TOOL_DEFAULTS_ENTRY:
+        return name
     return "".join(mark if mark.isalnum() else "_" for mark in name.lower()).strip("_")
 
 
@@ -133,7 +156,7 @@ def _is_text(value: str) -> bool:
 
 
 def _unknown(name: str) -> str:
-    meant = nearest(name, (variable_name(path) for path, _ in leaf_keys()))
+    meant = nearest(name, (variable_name(path) for path, key in leaf_keys() if key.assignable))
     return "unknown key" if meant is None else f"unknown key; did you mean `{meant}`?"
 
 

@@ -6,7 +6,6 @@ schema writes it (config-and-tools 1.6, 1.11). What is set is the file's own val
 those of the layers below (trap 5).
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never, cast
@@ -29,15 +28,14 @@ from jp_lsp.config.kind import (
     find_key,
 )
 from jp_lsp.config.layer import Change, Origin
-from jp_lsp.config.problem import Report, dotted, nearest
+from jp_lsp.config.problem import Report, dotted, nearest, undotted
 from jp_lsp.config.read import is_list, read_member, read_table
 from jp_lsp.config.schema import SCHEMA
-from jp_lsp.config.value import ABSENT, Absent, Partial, Path, existing_path, same
+from jp_lsp.config.value import ABSENT, Absent, Partial, Path, existing_path, index_of, same
 from jp_lsp.config.write import write
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.refusal import Refusal
 
-_SEGMENT = re.compile(r'"([^"]*)"(?:\.|\Z)|([^.]*)(?:\.|\Z)')
 _ORIGIN = Origin("request", "jp/config/set")
 
 
@@ -187,7 +185,7 @@ def _assigned(data: JsonObject, place: _Place, said: Assignment) -> Iterator[_Pl
             items = tuple(_items(kind.item, said))
             yield place, _appending(place, items) if said.merges else _setting(place, list(items))
         case Text() if said.merges and isinstance(value, str):
-            yield place, _setting(place, _lengthened(place.held, value))
+            yield place, _lengthening(place, value)
         case FreeJson():
             merged = merge_json(place.held, value) if said.merges and place.value is not ABSENT else value
             yield place, _setting(place, merged)
@@ -236,15 +234,16 @@ def _spelled(kind: Kind, leaf: Leaf, said: Assignment) -> JsonValue:
     return write(kind, normal)
 
 
-def _lengthened(held: JsonValue, more: str) -> JsonValue:
+def _lengthening(place: _Place, more: str) -> Edit:
     """Add to a text; one that the file does not have yet is added to those of the layers below."""
-    match held:
-        case str():
-            return held + more
-        case {"value": str() as text}:
-            return {**cast("JsonObject", held), "value": text + more}
+    match place.held:
+        case str() as text:
+            return _setting(place, text + more)
+        case Mapping():
+            held = place.members.get("value")
+            return SetValue((*place.path, "value"), held + more if isinstance(held, str) else more)
         case _:
-            return {"value": more, "strategy": "append"}
+            return _setting(place, {"value": more, "strategy": "append"})
 
 
 def _setting(place: _Place, value: JsonValue) -> Edit:
@@ -280,8 +279,7 @@ def _split(key: str, data: JsonObject, tree: Partial) -> Sequence[str | int]:
         for known in (read_table(SCHEMA, data, Report()), tree):
             if (path := existing_path(known, key)) is not None:
                 return path
-        return key.split(".")
-    return [quoted or plain for quoted, plain in _SEGMENT.findall(key)][:-1]  # the last match is always empty
+    return undotted(key)
 
 
 def _find(data: JsonObject, names: Sequence[str | int]) -> _Place:
@@ -303,10 +301,10 @@ def _step(place: _Place, name: str) -> _Place:
         case ListOf():
             around = _child(place, "value", place.key, kind) if place.members else place
             count = len(around.items)
-            if re.fullmatch(r"\d{1,9}", name, re.ASCII) is None or int(name) >= count:
+            index = index_of(name)
+            if index is None or index >= count:
                 what = f"the file has {count} items there, with numbers from 0"
                 raise _refused(dotted((*place.key, name)), f"unknown index; {what}")
-            index = int(name)
             return _Place((*around.path, index), (*place.key, index), kind.item, around.items[index])
         case FreeJson():
             return _child(_opened(place, kind), name, (*place.key, name), kind)

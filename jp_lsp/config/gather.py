@@ -5,7 +5,7 @@ from being looked at, so that a user sees all problems at once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import assert_never, cast
 
@@ -18,7 +18,7 @@ from jp_lsp.config.fold import layer_partial
 from jp_lsp.config.layer import WORKSPACE_KINDS, Change, Layer, LayerKind, Origin, Source, Step
 from jp_lsp.config.looks import real_path, status_of
 from jp_lsp.config.merge import merge_tables
-from jp_lsp.config.named import SearchRoot, find_named
+from jp_lsp.config.named import find_named
 from jp_lsp.config.problem import Finding, Problem, dotted
 from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.value import ABSENT, EMPTY, MergedList, Partial, value_at
@@ -74,13 +74,13 @@ class Places:
             [self.cwd, *(parent for parent in self.cwd.parents if parent.is_relative_to(top))]
         )
 
-    def search_roots(self) -> Sequence[SearchRoot]:
-        """Give where named files are looked for, in the order in which they are merged."""
-        roots = [SearchRoot(self.user_config_dir / "config", is_users=True)]
+    def search_roots(self) -> Sequence[FilePath]:
+        """Give what load paths are relative to, in the order in which what is found there is merged."""
+        roots = [self.user_config_dir / "config"]
         if self.root is not None:
-            roots.append(SearchRoot(self.root, is_users=False))
+            roots.append(self.root)
         if self.user_workspace_dir is not None:
-            roots.append(SearchRoot(self.user_workspace_dir / "config", is_users=True))
+            roots.append(self.user_workspace_dir / "config")
         return roots
 
 
@@ -150,8 +150,16 @@ def _load_paths(tree: Partial) -> Sequence[str]:
 
 def _has(layer: Layer, path: FilePath) -> bool:
     """Tell whether a file is part of a layer."""
-    wanted = real_path(path)
-    return any(step.origin.path is not None and real_path(step.origin.path) == wanted for step in layer.steps)
+    return real_path(path) in _files_of(layer)
+
+
+def _overlap(layer: Layer, other: Layer) -> bool:
+    """Tell whether two layers have a file in common, such as two personas that extend the same skill (7.3)."""
+    return not _files_of(layer).isdisjoint(_files_of(other))
+
+
+def _files_of(layer: Layer) -> set[FilePath]:
+    return {real_path(step.origin.path) for step in layer.steps if step.origin.path is not None}
 
 
 @dataclass(slots=True)
@@ -214,7 +222,7 @@ class _Reading:
     def _named(
         self, name: str, standing: Standing, before: Sequence[Layer], origin: Origin
     ) -> Sequence[Layer]:
-        """Read the files that a name stands for; one that is named again adds nothing (trap 36)."""
+        """Read the files that a name stands for; what a file named before has brought is not added again (trap 36)."""
         found = find_named(name, self.places.cwd, self.places.search_roots(), standing.load_paths)
         if not found.paths:
             searched = ", ".join(f"`{self.places.name_of(folder)}`" for folder in found.searched)
@@ -224,17 +232,20 @@ class _Reading:
             if (holder := next((each for each in standing.files if _has(each, path)), None)) is not None:
                 text = f"{holder.origin} has this file already, so its list items are there twice"
                 self.problems.append(Problem("", text, self._origin("request", path), "hint"))
-        return [
-            self._layer("request", path, skips_known=any(each.origin.path == path for each in before))
-            for path in found.paths
-        ]
+        layers: list[Layer] = []
+        for path in found.paths:
+            layer = self._layer("request", path)
+            layers.append(
+                replace(layer, skips_known=any(_overlap(layer, each) for each in (*before, *layers)))
+            )
+        return layers
 
-    def _layer(self, kind: LayerKind, path: FilePath, *, skips_known: bool = False) -> Layer:
+    def _layer(self, kind: LayerKind, path: FilePath) -> Layer:
         tree = load_tree(path, self.cache)
         self._note_problems(kind, tree)
         self._note_extended_folder(kind, path, tree)
         steps = tuple(Step(self._origin(kind, file.path), file.partial, file.line_of) for file in tree.files)
-        return Layer(self._origin(kind, path), steps, skips_known=skips_known)
+        return Layer(self._origin(kind, path), steps)
 
     def _origin(self, kind: LayerKind, path: FilePath) -> Origin:
         return Origin(kind, self.places.name_of(path), path)

@@ -25,7 +25,7 @@ _RULE = table(
             ),
             "What happens to tool calls.",
         ),
-        "summary": option(
+        "summary": Key(
             table(
                 {
                     "model": option(MODEL, "The model that writes the summary."),
@@ -34,6 +34,7 @@ _RULE = table(
                 }
             ),
             "Put a summary in place of what is left out.",
+            keeps_empty=True,
         ),
     }
 )

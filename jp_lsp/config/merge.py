@@ -79,7 +79,7 @@ def merge_lists(lower: MergedList, higher: MergedList) -> MergedList:
             items = below + higher.items
         case _:
             assert_never(higher.position)
-    return MergedList(_distinct(items) if dedup else items, higher.position, dedup, higher.discard)
+    return MergedList(distinct(items) if dedup else items, higher.position, dedup, higher.discard)
 
 
 def _dedup(lower: MergedList, higher: MergedList) -> bool | None:
@@ -96,15 +96,13 @@ def _new_items(kind: Kind, lower: MergedList, higher: MergedList) -> MergedList:
 
 def merge_texts(lower: MergedText, higher: MergedText, *, skips_known: bool = False) -> MergedText:
     """Merge texts; the result keeps the manner of `higher`."""
-    if lower.text is None or lower.discard:
+    if lower.discard:
         return higher
     text = _joined(lower.text, higher, skips_known=skips_known)
     return MergedText(text, higher.position, higher.separator, higher.discard)
 
 
 def _joined(below: str, higher: MergedText, *, skips_known: bool) -> str:
-    if higher.text is None:
-        return below
     separator = SEPARATORS[higher.separator]
     match higher.position:
         case "replace":
@@ -150,7 +148,8 @@ def _merge_entries(kind: MapOf, lower: Entries, higher: Entries, *, skips_known:
     return merged
 
 
-def _distinct(items: tuple[Value, ...]) -> tuple[Value, ...]:
+def distinct(items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Keep the first of equal items."""
     kept: list[Value] = []
     for item in items:
         if not _holds(kept, item):

@@ -85,9 +85,9 @@ def resolve_alias(value: MaybeValue, aliases: Mapping[str, Value]) -> Value:
 
 def _not_a_model(name: str, aliases: Mapping[str, Value]) -> str:
     meant = nearest(name, aliases)
-    hint = "" if meant is None else f"; did you mean the alias `{meant}`?"
+    hint = "" if meant is None else f" (did you mean `{meant}`?)"
     providers = ", ".join(f"`{provider}`" for provider in PROVIDERS if provider != "test")
-    return f"`{name}` is neither a known alias nor `provider/name`{hint or f' with one of {providers}'}"
+    return f"`{name}` is neither a known alias{hint} nor `provider/name` with one of {providers}"
 
 
 def own_models(tree: Partial) -> Iterator[Finding]:

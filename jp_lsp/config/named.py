@@ -12,14 +12,6 @@ from jp_lsp.config.files import find_file, is_file
 
 
 @dataclass(frozen=True, slots=True)
-class SearchRoot:
-    """A folder that load paths are relative to, and whose layer it is."""
-
-    folder: Path
-    is_users: bool
-
-
-@dataclass(frozen=True, slots=True)
 class NamedFiles:
     """What was found, in the order in which it is merged, and the folders that were searched."""
 
@@ -27,12 +19,12 @@ class NamedFiles:
     searched: tuple[Path, ...] = ()
 
 
-def find_named(name: str, cwd: Path, roots: Sequence[SearchRoot], load_paths: Sequence[str]) -> NamedFiles:
+def find_named(name: str, cwd: Path, roots: Sequence[Path], load_paths: Sequence[str]) -> NamedFiles:
     """Find a named file. A folder of that name is no file and does not end the search (trap 6)."""
     direct = cwd / name
     if is_file(direct):
         return NamedFiles((direct,))
-    searched = [[root.folder / path for path in load_paths] for root in roots]
+    searched = [[root / path for path in load_paths] for root in roots]
     hits = (
         next(filter(None, (find_file(folder / name) for folder in folders)), None) for folders in searched
     )

@@ -14,7 +14,7 @@ from jp_lsp.config.expression import RESERVED
 from jp_lsp.config.files import FileCache, LoadedFile, is_file
 from jp_lsp.config.layer import Origin
 from jp_lsp.config.looks import real_path
-from jp_lsp.config.named import SearchRoot, find_named
+from jp_lsp.config.named import find_named
 from jp_lsp.config.parse import EXTENSIONS
 from jp_lsp.config.pattern import TooManyNames, matches
 from jp_lsp.config.problem import Finding, Problem, dotted
@@ -57,13 +57,13 @@ class NamedConfiguration:
 
 
 def list_named(
-    cwd: FilePath, roots: Sequence[SearchRoot], load_paths: Sequence[str], cache: FileCache
+    cwd: FilePath, roots: Sequence[FilePath], load_paths: Sequence[str], cache: FileCache
 ) -> list[NamedConfiguration]:
     """List all files that a name leads to, by group and name."""
     names: dict[FilePath, list[str]] = {}
     for root in roots:
         for load_path in load_paths:
-            for name, path in _files_below(root.folder / load_path):
+            for name, path in _files_below(root / load_path):
                 names.setdefault(real_path(path), []).append(name)
     found: dict[str, NamedConfiguration] = {}
     for path, candidates in names.items():
@@ -90,7 +90,7 @@ def _shortest(
     path: FilePath,
     candidates: Sequence[str],
     cwd: FilePath,
-    roots: Sequence[SearchRoot],
+    roots: Sequence[FilePath],
     load_paths: Sequence[str],
 ) -> tuple[str, tuple[FilePath, ...]] | None:
     """Give the shortest name that really leads to the file; another one may be in its way."""

@@ -19,6 +19,8 @@ SHORT_CACHE_SECONDS = 300
 LONG_CACHE_SECONDS = 3600
 
 _REQUEST: Path = ("assistant", "request")
+_WITHOUT_THOUGHTS = frozenset({"static", "progress", "timer"})
+"""Ways to show that a model thinks which do not show what."""
 
 
 def template_values(tree: Partial) -> JsonObject:
@@ -126,7 +128,7 @@ def display_options(tree: Partial, server: ServerSettings) -> DisplayOptions:
     style = entries_of(value_at(tree, ("style", "reasoning")))
     background = style.get("background")
     return DisplayOptions(
-        reasoning=_reasoning_display(style["display"]),
+        reasoning=_reasoning_display(style["display"], is_excluded=main_parameters(tree).excludes_reasoning),
         reasoning_separator=server.render.reasoning_separator,
         extend_reasoning_across_tools=style["extend_across_tool_calls"] is True,
         reasoning_background=None if background is None else str(background),
@@ -139,7 +141,9 @@ def display_options(tree: Partial, server: ServerSettings) -> DisplayOptions:
     )
 
 
-def _reasoning_display(value: Value) -> ReasoningDisplay:
+def _reasoning_display(value: Value, *, is_excluded: bool) -> ReasoningDisplay:
+    if is_excluded and value not in _WITHOUT_THOUGHTS:
+        return ReasoningDisplay("hidden")
     if isinstance(value, int):
         return ReasoningDisplay("truncate", value)
     return ReasoningDisplay(cast("ReasoningMode", value))

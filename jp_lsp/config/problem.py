@@ -1,6 +1,7 @@
 """What is wrong with a configuration, and where: findings while reading, problems once their place is known."""
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,6 +13,7 @@ from jp_lsp.ports.refusal import Refusal
 Severity = Literal["error", "warning", "hint"]
 
 _SHOWN_PROBLEMS = 20
+_SEGMENT = re.compile(r'"([^"]*)"(?:\.|\Z)|([^.]*)(?:\.|\Z)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,13 @@ class Problem:
 def dotted(path: Iterable[str | int]) -> str:
     """Write a path as `a.b.0`; names with dots or blanks are quoted."""
     return ".".join(_segment_text(segment) for segment in path)
+
+
+def undotted(key: str) -> Sequence[str]:
+    """Split a key at its dots; names that have dots themselves are quoted, as `dotted` writes them."""
+    if '"' not in key:
+        return key.split(".")
+    return [quoted or plain for quoted, plain in _SEGMENT.findall(key)][:-1]  # the last match is always empty
 
 
 def _segment_text(segment: str | int) -> str:

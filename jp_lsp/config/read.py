@@ -100,7 +100,7 @@ def unknown_key(table: Table, name: str) -> str:
     return f"unknown key; known here: {known}"
 
 
-def _read(kind: Kind, raw: JsonValue, report: Report) -> Value:
+def _read(kind: Kind, raw: JsonValue, report: Report) -> MaybeValue:
     match kind:
         case Leaf():
             return kind.read(raw)
@@ -126,14 +126,16 @@ def _read(kind: Kind, raw: JsonValue, report: Report) -> Value:
             assert_never(kind)
 
 
-def _read_text(raw: JsonValue, report: Report) -> MergedText:
+def _read_text(raw: JsonValue, report: Report) -> MaybeValue:
     if isinstance(raw, str):
         return MergedText(raw)
     if not isinstance(raw, Mapping):
         raise Misfit("text, or a table with `value` and `strategy`", raw)
     _refuse_others(raw, ("value", "strategy", "separator", "discard_when_merged"), report)
     value = raw.get("value")
-    if value is not None and not isinstance(value, str):
+    if value is None:
+        return ABSENT  # a manner of merging alone says nothing, and takes nothing away
+    if not isinstance(value, str):
         raise Misfit("text as `value`", value)
     # Without a strategy the documented one is used; the reference lost the text (trap 11).
     return MergedText(

@@ -119,13 +119,17 @@ def _read_tool_choice(raw: JsonValue) -> Value:
         return "required" if raw else "none"
     if not isinstance(raw, str) or not raw:
         raise Misfit("`auto`, `none`, `required` or the name of a tool", raw)
-    return {"true": "required", "false": "none"}.get(raw, raw)
+    return raw
+
+
+def _tool_choice_from_text(raw: str) -> Value:
+    return _read_tool_choice({"true": True, "false": False}.get(raw, raw))
 
 
 TOOL_CHOICE = Leaf(
     "`auto`, `none`, `required` or the name of a tool",
     _read_tool_choice,
-    _read_tool_choice,
+    _tool_choice_from_text,
     words=("auto", "none", "required"),
 )
 

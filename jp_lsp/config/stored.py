@@ -4,7 +4,7 @@ Stored settings may be years old. They are read as far as they are understood; w
 noted, and the files stay as they are.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from jp_lsp.config.read import read_table
 from jp_lsp.config.schema import SCHEMA
 from jp_lsp.config.value import ABSENT, EMPTY, Partial, existing_path, with_value
 from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.stream import ConversationStream
 
 ORIGIN = Origin("conversation", "the conversation's stored settings")
 
@@ -44,24 +45,51 @@ class StoredChange(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredSettings:
-    """The sum of what a conversation keeps, not completed, and what could not be understood."""
+    """The sum of what a conversation keeps, not completed, and what could not be understood.
+
+    `newer_format`: its files can say that a value is gone.
+    """
 
     tree: Partial
     problems: tuple[Problem, ...] = ()
+    newer_format: bool = False
 
 
-def read_stored(base: JsonObject, changes: Iterable[StoredChange]) -> StoredSettings:
+def read_stored(
+    base: JsonObject, changes: Iterable[StoredChange], *, newer_format: bool = False
+) -> StoredSettings:
     """Fold a base configuration and its changes, in stream order."""
     report = Report()
+    *_, tree = stored_trees(base, changes, report)
+    return StoredSettings(tree, tuple(_problems(report)), newer_format)
+
+
+def stored_settings(conversation: ConversationStream) -> StoredSettings:
+    """Read what a conversation keeps."""
+    changes = stored_changes(conversation)
+    return read_stored(conversation.base_config, changes, newer_format=conversation.newer_format)
+
+
+def stored_changes(conversation: ConversationStream) -> Sequence[StoredChange]:
+    """Give the changes of settings that a conversation has stored."""
+    return [change for _, change in conversation.config_deltas()]
+
+
+def stored_trees(base: JsonObject, changes: Iterable[StoredChange], report: Report) -> Iterator[Partial]:
+    """Give the sum at each moment, not completed: before the first change, and behind each (trap 64)."""
     tree = read_table(SCHEMA, base, report)
+    yield tree
     for change in changes:
-        if change.is_reset:
-            tree = EMPTY
-            continue
-        for key in change.unsets:
-            tree = clear(tree, key)
-        tree = merge_tables(SCHEMA, tree, read_table(SCHEMA, change.delta, report))
-    return StoredSettings(tree, tuple(_problems(report)))
+        tree = _after(tree, change, report)
+        yield tree
+
+
+def _after(tree: Partial, change: StoredChange, report: Report) -> Partial:
+    if change.is_reset:
+        return EMPTY
+    for key in change.unsets:
+        tree = clear(tree, key)
+    return merge_tables(SCHEMA, tree, read_table(SCHEMA, change.delta, report))
 
 
 def _problems(report: Report) -> Iterable[Problem]:

@@ -35,12 +35,9 @@ ABSENT: Final = Absent.ABSENT
 
 @dataclass(frozen=True, slots=True)
 class MergedText:
-    """Text that says where it goes; `text` is `None` where only the manner of merging was given.
+    """Text that says where it goes; a bare string replaces. `discard` marks a text that gives way to any other one."""
 
-    A bare string replaces. `discard` marks a text that gives way to any other one.
-    """
-
-    text: str | None
+    text: str
     position: Position = "replace"
     separator: Separator = "none"
     discard: bool = False
@@ -133,15 +130,21 @@ def existing_path(tree: MaybeValue, key: str) -> Path | None:
     """Split a dotted key into the names that lead to a value of `tree`; names may have dots themselves."""
     names = key.split(".")
     if isinstance(tree, MergedList):
-        if not names[0].isdecimal() or int(names[0]) >= len(tree.items):
+        index = index_of(names[0])
+        if index is None or index >= len(tree.items):
             return None
-        return _joined(int(names[0]), tree.items[int(names[0])], names[1:])
+        return _joined(index, tree.items[index], names[1:])
     members = entries_of(tree)
     for end in range(len(names), 0, -1):
         name = ".".join(names[:end])
         if name in members and (path := _joined(name, members[name], names[end:])) is not None:
             return path
     return None
+
+
+def index_of(name: str) -> int | None:
+    """Read the index of an item as a key has it."""
+    return int(name) if len(name) < 10 and name.isascii() and name.isdecimal() else None
 
 
 def _joined(segment: Segment, member: Value, rest: list[str]) -> Path | None:

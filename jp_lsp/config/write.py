@@ -32,7 +32,7 @@ def write(kind: Kind, value: Value) -> JsonValue:
             return cast("JsonValue", value)
         case Text():
             assert isinstance(value, MergedText)
-            return value.text or ""
+            return value.text
         case Table():
             return write_table(kind, entries_of(value))
         case Variant():

@@ -33,7 +33,13 @@ class _CoreLoader(yaml.CSafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # PyYAML's own
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Resolve merge keys; a few of them can ask for more members than fit into memory."""
+        """Put what merge keys bring behind the members of the mapping itself, which have more weight.
+
+        Not PyYAML's own: that tells keys apart by the identity of their text, and so may let a mapping win over
+        another one that it was merged into; and a few merge keys can ask for more members than fit into memory.
+        """
+        members = [member for member in node.value if member[0].tag != _MERGE_TAG]
+        known = {_identity(key) for key, _ in members}
         count = 0
         for target in _merge_targets(node):
             self.flatten_mapping(target)
@@ -41,14 +47,36 @@ class _CoreLoader(yaml.CSafeLoader):
             if count > _MAX_MERGED:
                 problem = f"merge keys bring more than {_MAX_MERGED} members"
                 raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-        super().flatten_mapping(node)
+            members += (member for member in target.value if _identity(member[0]) not in known)
+            known |= {_identity(key) for key, _ in target.value}
+        node.value = members
+
+
+class _StrictLoader(_CoreLoader):
+    """Lets no key be there twice; a text that is being written may have that for a while."""
+
+    def get_single_node(self) -> yaml.Node | None:
+        """Read the nodes, and look at all mappings before merge keys are followed."""
+        root = super().get_single_node()
+        if root is not None:
+            _refuse_doubles(root)
+        return root
 
 
 def _merge_targets(node: yaml.MappingNode) -> Iterator[yaml.MappingNode]:
-    for key_node, value_node in node.value:
-        if key_node.tag == _MERGE_TAG:
-            targets = value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]
-            yield from (target for target in targets if isinstance(target, yaml.MappingNode))
+    for key, value in node.value:
+        if key.tag != _MERGE_TAG:
+            continue
+        for target in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+            if not isinstance(target, yaml.MappingNode):
+                problem = "only mappings can be merged"
+                raise yaml.constructor.ConstructorError(None, None, problem, target.start_mark)
+            yield target
+
+
+def _identity(key: yaml.Node) -> tuple[str, object]:
+    """Tell what makes two keys the same; one that is no scalar is like no other."""
+    return (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else (key.tag, id(key))
 
 
 def _integer(loader: yaml.CSafeLoader, node: yaml.ScalarNode) -> int:
@@ -89,10 +117,10 @@ def load(text: str) -> object:
     """Read one document.
 
     Raises:
-        YamlError: the text is not YAML.
+        YamlError: the text is not YAML, or a mapping has a key twice, of which one would be lost.
     """
     try:
-        return cast("object", yaml.load(text, Loader=_CoreLoader))
+        return cast("object", yaml.load(text, Loader=_StrictLoader))
     except yaml.YAMLError as error:
         raise _translated(error) from error
     except (ValueError, TypeError) as error:
@@ -116,6 +144,26 @@ def compose(text: str) -> yaml.Node | None:
         raise YamlError(
             str(error), None
         ) from error  # half a character, which the parser in C cannot be given
+
+
+def _refuse_doubles(root: yaml.Node) -> None:
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        elif isinstance(node, yaml.MappingNode):
+            known: set[tuple[str, object]] = set()
+            for key, value in node.value:
+                if _identity(key) in known and key.tag != _MERGE_TAG:
+                    problem = f"the key `{key.value}` is there twice"
+                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+                known.add(_identity(key))
+                waiting += (key, value)
 
 
 def _translated(error: yaml.YAMLError) -> YamlError:

@@ -3,6 +3,8 @@
 The call itself keeps the arguments as the model wrote them.
 """
 
+from jp_lsp.conversation.event import ConversationEvent
+
 DECISION = "decision"
 """How it was decided whether the tool runs: `run` and `skip` are the user's words."""
 
@@ -29,6 +31,11 @@ RENDERED_ARGUMENTS = "rendered_arguments"
 
 RENDERED_EDITED_ARGUMENTS = "rendered_edited_arguments"
 """What a formatter command wrote of the edited arguments, in base64."""
+
+
+def was_approved(call: ConversationEvent) -> bool:
+    """Tell whether a call that has no response was let run; then it may have had effects before it was cut off."""
+    return call.metadata.get(DECISION) in {"run", "policy", "remembered"}
 
 
 def shown_decision(decision: object, result_decision: object) -> str | None:

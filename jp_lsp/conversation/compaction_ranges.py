@@ -1,7 +1,7 @@
-"""Keeps compactions over the turns that they were made for, when turns before or among them go.
+"""Keeps compactions over the turns that they were made for, when turns before or among them go, or others come.
 
 A compaction names turns by their numbers. Whoever removes turns lets the ranges follow, or a summary would
-hide whatever turn takes a removed one's number.
+hide whatever turn takes a removed one's number. Whoever begins a turn, or takes one up again, lets no range reach to it.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,26 @@ from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import EventId
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.turns import numbered
+
+
+def end_before(stream: ConversationStream, turn: int) -> None:
+    """Let no compaction reach a turn, counted from 0, that begins or goes on now; one with nothing left goes.
+
+    A range may end behind the last turn, and then covers whatever is there (trap 47). It was made for the turns that
+    were there then: without this a model would not be shown what the user asks, nor what its tools answer.
+    """
+    kept: list[Entry] = []
+    has_changed = False
+    for entry in stream.entries:
+        compaction = entry.content
+        if not isinstance(compaction, Compaction) or compaction.to_turn < turn:
+            kept.append(entry)
+            continue
+        has_changed = True
+        if compaction.from_turn < turn:
+            kept.append(entry_text.with_turns(entry, compaction.from_turn, turn - 1))
+    if has_changed:
+        stream.replace(kept)
 
 
 class TurnPlaces:

@@ -25,7 +25,8 @@ _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 class ConfigDelta:
     """A change of settings: start from the program's defaults if `is_reset`, clear `unsets`, merge `delta`.
 
-    `unsets` are dotted paths. `timestamp` is `None` where the file has no readable one.
+    `unsets` are dotted paths, which only files of the newer form can say. `timestamp` is `None` where the file has no
+    readable one, and until the change is stored.
     """
 
     delta: JsonObject

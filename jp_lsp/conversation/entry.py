@@ -4,11 +4,11 @@ An entry that nobody changed is written back character for character. That one r
 fields, odd number texts and original timestamps, and makes saving a long stream a join of texts.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
-from jp_lsp.conversation import directive, event_codec, json_text
+from jp_lsp.conversation import base64_text, directive, event_codec, json_text
 from jp_lsp.conversation.directive import Compaction, Directive, Unknown
 from jp_lsp.conversation.event import ChatRequest, ConversationEvent
 from jp_lsp.conversation.ids import EventId
@@ -66,13 +66,17 @@ def event_text(event: ConversationEvent, event_id: EventId | None, *, newer_form
     return json_text.to_text(with_id(stored, event_id), LEVEL)
 
 
-def config_delta_text(delta: JsonObject, at: Timestamp, event_id: EventId | None) -> str:
-    """Write a new change of settings.
+def config_delta_text(
+    delta: JsonObject, at: Timestamp, event_id: EventId | None, unsets: Sequence[str] = ()
+) -> str:
+    """Write a new change of settings; what it unsets is named only where there is something (3.8).
 
     Raises:
         ValueError: a value of the delta cannot be written as JSON.
     """
     stored: JsonObject = {"type": "config_delta", "timestamp": str(at), "delta": delta}
+    if unsets:
+        stored = {**stored, "unsets": list(unsets)}
     return json_text.to_text(with_id(stored, event_id), LEVEL)
 
 
@@ -91,6 +95,22 @@ def with_id(raw: JsonObject, event_id: EventId | None) -> JsonObject:
     if event_id is None:
         return raw
     return {"event_id": event_id, **{key: value for key, value in raw.items() if key != "event_id"}}
+
+
+def with_metadata(entry: Entry, added: Mapping[str, JsonValue]) -> Entry:
+    """Give an event's entry with more metadata; all else is kept as it was read, also what we do not know.
+
+    Raises:
+        ValueError: a value cannot be written as JSON.
+    """
+    event = cast(ConversationEvent, entry.content)
+    raw = dict(cast(JsonObject, json_text.from_text(entry.text)))
+    try:
+        encoded = cast(JsonObject, base64_text.encode_values(added))
+    except RecursionError:
+        raise ValueError("the metadata is nested too deep to be written as JSON") from None
+    raw["metadata"] = {**cast(JsonObject, raw.get("metadata", {})), **encoded}
+    return Entry(entry.id, replace(event, metadata={**event.metadata, **added}), rewritten(raw))
 
 
 def without_metadata(entry: Entry, key: str) -> Entry:

@@ -80,13 +80,19 @@ def replace_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def may_hold_surrogate(text: str) -> bool:
-    """Tell whether JSON text has an escape that might decode to a lone surrogate."""
-    return _SURROGATE_ESCAPE.search(text) is not None
+def without_surrogates(value: JsonValue) -> JsonValue:
+    """Give a value without lone surrogates at any depth, such as a file can hold it.
+
+    Raises:
+        ValueError: the value cannot be written as JSON at all.
+    """
+    return from_text(to_text(value))
 
 
-def holds_surrogate(value: JsonValue) -> bool:
-    """Tell whether a string of `value`, at any depth, holds a surrogate."""
+def has_surrogates(text: str, value: JsonValue) -> bool:
+    """Tell whether `value`, which was read from `text`, has a string with a lone surrogate, at any depth."""
+    if _SURROGATE_ESCAPE.search(text) is None:  # hardly any text has an escape that might be one
+        return False
     return _SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None
 
 

@@ -29,11 +29,14 @@ def change_labels(stored: JsonObject, change: ChangeLabels, *, newer_format: boo
         labels.pop(key, None)
     for key, value in change.added.items():
         labels[key] = _joined(labels.get(key, ()), value) if is_newer else (value,)
-    return {
-        key: list(labels[key]) if is_newer else labels[key][0]
-        for key in sorted(labels, key=lambda key: key.encode("utf-8", "replace"))
-        if labels[key]
-    }
+    return in_order(
+        {key: list(values) if is_newer else values[0] for key, values in labels.items() if values}
+    )
+
+
+def in_order(stored: JsonObject) -> JsonObject:
+    """Sort labels as the file wants them: by the bytes of their keys."""
+    return dict(sorted(stored.items(), key=lambda item: item[0].encode("utf-8", "replace")))
 
 
 def _joined(present: Sequence[str], value: str) -> tuple[str, ...]:

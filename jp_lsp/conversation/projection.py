@@ -7,6 +7,7 @@ it stands for, so that a display keeps the numbers that a person may type.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from jp_lsp.conversation.directive import (
     Compaction,
@@ -84,14 +85,10 @@ def project(entries: Sequence[Entry]) -> list[Projected]:
 
 def projected_turns(entries: Sequence[Entry]) -> list[ProjectedTurn]:
     """Give the projection cut into turns, as a display shows them."""
-    turns: list[ProjectedTurn] = []
-    for item in project(entries):
-        last = turns[-1] if turns else None
-        if last is not None and (last.first_turn, last.last_turn) == (item.first_turn, item.last_turn):
-            turns[-1] = replace(last, events=(*last.events, item.event))
-        else:
-            turns.append(ProjectedTurn(item.first_turn, item.last_turn, (item.event,)))
-    return turns
+    by_turn = groupby(project(entries), key=lambda item: (item.first_turn, item.last_turn))
+    return [
+        ProjectedTurn(first, last, tuple(item.event for item in items)) for (first, last), items in by_turn
+    ]
 
 
 def is_provider_visible(event: ConversationEvent) -> bool:

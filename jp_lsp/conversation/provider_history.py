@@ -69,8 +69,8 @@ class _ModelState:
             self._model = None
         if _ALIASES[: len(path)] == path:
             self._aliases = {}
-        elif path[:-1] == _ALIASES:
-            self._aliases.pop(path[-1], None)
+        elif path[: len(_ALIASES)] == _ALIASES:
+            self._aliases.pop(".".join(path[len(_ALIASES) :]), None)  # names may have dots themselves
 
     def _resolved(self) -> JsonObject:
         """Follow aliases, which may form a circle in a file that nobody checked, to provider and name."""

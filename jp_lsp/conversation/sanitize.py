@@ -31,6 +31,8 @@ INTERRUPTED = "Tool call was interrupted."
 
 def sanitize(stream: ConversationStream) -> bool:
     """Repair `stream` in place and tell whether anything changed."""
+    if stream.is_sound:
+        return False
     before = stream.revision
     places = TurnPlaces(stream)
     _keep(stream, _without_events_before_first_request(stream.entries))
@@ -42,6 +44,7 @@ def sanitize(stream: ConversationStream) -> bool:
     _open_first_turn(stream)
     if stream.revision != before:
         places.shift_compactions(stream)
+    stream.note_sound()
     return stream.revision != before
 
 

@@ -17,30 +17,12 @@ class Section:
     position: int = 0
 
 
-TOOL_USAGE = Section(
-    tag="instruction",
-    title="Tool Usage",
-    content=(
-        "Tools are available to you in this conversation.\n\n"
-        "- Look things up with a tool instead of guessing what it would tell you.\n"
-        "- Ask for calls that do not depend on each other at the same time.\n"
-        "- Give every argument that a tool requires, and leave out those you have no value for.\n"
-        "- A result that reports an error is an answer: read it and adapt, do not repeat the same call.\n"
-        "- A call that the user skipped or changed was decided by the user; respect that decision."
-    ),
-)
-
-
-def system_parts(
-    system_prompt: str | None, sections: Iterable[Section], *, has_tools: bool
-) -> tuple[str, ...]:
+def system_parts(system_prompt: str | None, sections: Iterable[Section]) -> tuple[str, ...]:
     """Give the system prompt and then each section as finished text.
 
-    Sections stand by ascending position, equal ones in the order they came; the one about tools comes
-    last among those at position 0.
+    Sections stand by ascending position, equal ones in the order they came.
     """
-    every = [*sections, *((TOOL_USAGE,) if has_tools else ())]
-    rendered = (render(section) for section in sorted(every, key=lambda section: section.position))
+    rendered = (render(section) for section in sorted(sections, key=lambda section: section.position))
     return (*(() if system_prompt is None else (system_prompt,)), *rendered)
 
 

@@ -51,7 +51,7 @@ def load(
         StreamFormatError: a text is no JSON, or a known kind of entry has the wrong shape.
     """
     elements = [_read_element(number, text, raw) for number, (text, raw) in enumerate(_split(events))]
-    base, entries_start = _read_base(base_config, elements)
+    base, base_text, entries_start = _read_base(base_config, elements)
     loaded = elements[entries_start:]
     writes_ids = newer_format or any(element.declared_id is not None for element in loaded)
     settled = settle((element.declared_id for element in loaded), mint)
@@ -71,13 +71,15 @@ def load(
         newer_format=writes_ids,
         ambiguous_ids=settled.ambiguous,
         source=SourceTexts(
-            base_config, None if entries_start or settled.ambiguous else events, is_verbatim=is_verbatim
+            base_text, None if entries_start or settled.ambiguous else events, is_verbatim=is_verbatim
         ),
     )
 
 
 def _split(events: str) -> Iterator[tuple[str, JsonValue]]:
     """Cut the array into its elements, each with its own text."""
+    if events.startswith("\ufeff"):
+        raise StreamFormatError("events.json: the file starts with a byte order mark")
     position = _skip_blanks(events, 0)
     if not events.startswith("[", position):
         raise StreamFormatError("events.json: the file is not a JSON array")
@@ -105,13 +107,13 @@ def _skip_blanks(text: str, position: int) -> int:
 
 
 def _read_element(number: int, text: str, raw: JsonValue) -> _Element:
-    is_mended = json_text.may_hold_surrogate(text) and json_text.holds_surrogate(raw)
-    if is_mended:
-        text = json_text.to_text(raw, entry.LEVEL)
-        raw = json_text.from_text(text)
+    is_mended = json_text.has_surrogates(text, raw)
     try:
+        if is_mended:
+            text = json_text.to_text(raw, entry.LEVEL)
+            raw = json_text.from_text(text)
         return _Element(text, entry.decode(raw), _declared_id(raw), is_mended)
-    except shape.ShapeError as error:
+    except ValueError as error:
         kind = raw.get("type") if isinstance(raw, Mapping) else None
         raise StreamFormatError(f"events.json: entry {number} ({kind}): {error}") from error
     except RecursionError as error:
@@ -127,25 +129,40 @@ def _declared_id(raw: JsonValue) -> str | None:
     return declared
 
 
-def _read_base(text: str | None, elements: list[_Element]) -> tuple[JsonObject, int]:
-    """Give the base configuration and where the entries begin."""
+def _read_base(text: str | None, elements: list[_Element]) -> tuple[JsonObject, str | None, int]:
+    """Give the base configuration, its text if that is to stay, and where the entries begin."""
     if text is None:
         if not elements or not isinstance(elements[0].content, ConfigDelta):
             raise StreamFormatError(
                 "base_config.json is missing and events.json does not begin with a config_delta"
             )
-        return elements[0].content.delta, 1
+        return elements[0].content.delta, None, 1
     try:
         base = json_text.from_text(text)
+        is_mended = json_text.has_surrogates(text, base)
+        base = json_text.without_surrogates(base) if is_mended else base
     except ValueError as error:
         raise StreamFormatError(f"base_config.json: {error}") from error
     if not isinstance(base, Mapping):
         raise StreamFormatError(f"base_config.json: must hold an object, not {shape.name_of(base)}")
-    return base, 0
+    return base, None if is_mended else text, int(_is_half_upgraded(base, elements))
+
+
+def _is_half_upgraded(base: JsonObject, elements: list[_Element]) -> bool:
+    """Tell whether the first save of an old layout was cut off between its files (3.10).
+
+    The base is written by then, and what it was made of still stands in front of the events. Taken for a change of
+    settings it would add all that lists hold once more.
+    """
+    first = elements[0].content if elements else None
+    return isinstance(first, ConfigDelta) and bool(base) and first.delta == base and not first.unsets
 
 
 def _text_with_id(element: _Element, event_id: EventId) -> str:
     """Give an element's text with its id; it is read once more, so that not all elements are in memory twice."""
     if element.declared_id == event_id or not element.text.startswith("{"):
         return element.text
-    return entry.rewritten(entry.with_id(cast(JsonObject, json_text.from_text(element.text)), event_id))
+    try:
+        return entry.rewritten(entry.with_id(cast(JsonObject, json_text.from_text(element.text)), event_id))
+    except ValueError as error:
+        raise StreamFormatError(f"events.json: an entry gets no id: {error}") from error

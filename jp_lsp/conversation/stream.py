@@ -6,7 +6,7 @@ when the stream is made (conversation format 3.12).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jp_lsp.conversation import entry as entry_text
 from jp_lsp.conversation import json_text
@@ -56,6 +56,7 @@ class ConversationStream:
         self.newer_format = newer_format
         self.ambiguous_ids = ambiguous_ids
         self.revision = 0
+        self._sound_at: int | None = None
         self._mint = mint
         self._entries = list(entries)
         self._seen_ids = {entry.id for entry in entries} | ambiguous_ids
@@ -100,15 +101,16 @@ class ConversationStream:
             entries.extend(self._entries[position : position + 1])
         self.replace(entries)
 
-    def append_config_delta(self, delta: JsonObject, at: Timestamp) -> None:
-        """Append a change of settings.
+    def append_config_delta(self, delta: JsonObject, at: Timestamp, unsets: Sequence[str] = ()) -> None:
+        """Append a change of settings; `unsets` are for streams of the newer form alone (conversation format 3.12).
 
         Raises:
             ValueError: a value of the delta cannot be written as JSON.
         """
+        assert self.newer_format or not unsets, "a file of the older form cannot say that a value is gone"
         event_id = self._next_id()
-        text = entry_text.config_delta_text(delta, at, self._written(event_id))
-        self._entries.append(Entry(event_id, ConfigDelta(delta, timestamp=at), text))
+        text = entry_text.config_delta_text(delta, at, self._written(event_id), unsets)
+        self._entries.append(Entry(event_id, ConfigDelta(delta, tuple(unsets), timestamp=at), text))
         self.revision += 1
 
     def append_compaction(self, compaction: Compaction) -> None:
@@ -148,6 +150,15 @@ class ConversationStream:
         """Count the turns (conversation format 6.1)."""
         return self._turns.count
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether repair has looked through it as it is now, so that it need not look again."""
+        return self._sound_at == self.revision
+
+    def note_sound(self) -> None:
+        """Note that repair would find nothing to do; the next change makes that unknown."""
+        self._sound_at = self.revision
+
     def remove_metadata(self, key: str, value: str) -> int:
         """Remove `key` from each event whose metadata has exactly `value` under it; count the events."""
         changed = 0
@@ -162,25 +173,29 @@ class ConversationStream:
         """Add metadata to the event at an entry's position; its id and its place stay."""
         entry = self._entries[position]
         assert isinstance(entry.content, ConversationEvent), "only events have metadata"
-        event = replace(entry.content, metadata={**entry.content.metadata, **metadata})
-        text = entry_text.event_text(event, self._written(entry.id), newer_format=self.newer_format)
-        self._put(position, Entry(entry.id, event, text))
+        self._put(position, entry_text.with_metadata(entry, metadata))
         self.revision += 1
 
     def copy(self, *, created_at: Timestamp | None = None) -> "ConversationStream":
         """Give a stream of the same entries that can be changed without touching this one.
 
-        With `created_at` it is another conversation's.
+        With `created_at` it is another conversation's. No entry is looked at, so that even a copy of a very long
+        stream is made at once.
         """
-        return ConversationStream(
+        copied = ConversationStream(
             self.created_at if created_at is None else created_at,
             self.base_config,
-            self._entries,
             mint=self._mint,
             newer_format=self.newer_format,
             ambiguous_ids=self.ambiguous_ids,
             source=SourceTexts(self._base_text),
         )
+        copied._entries = self._entries.copy()
+        copied._seen_ids = self._seen_ids.copy()
+        copied._turns.count = self._turns.count
+        if self.is_sound:
+            copied.note_sound()
+        return copied
 
     def base_config_text(self) -> str:
         """Give the text of `base_config.json`; one that was read is given back as it was."""

@@ -83,12 +83,11 @@ def build_thread(
     attachments: Sequence[Attachment] = (),
     hint: str | None = None,
     appended: Sequence[ConversationEvent] = (),
-    has_tools: bool = False,
 ) -> Thread:
     """Give what a provider is shown of `stream`, repaired, projected and in the order that providers want.
 
-    `sections` are those of the configuration, instructions included; with `has_tools` one about tools is
-    added. `appended` are events that exist only here. `hint` is added to the last request of the user.
+    `sections` are those of the configuration, instructions included, and the one about tools where there are some.
+    `appended` are events that exist only here. `hint` is added to the last request of the user.
     """
     copy = stream.copy()
     sanitize(copy)
@@ -100,7 +99,7 @@ def build_thread(
     ]
     events += (ThreadEvent(event, providers.at(len(copy))) for event in appended)
     return Thread(
-        system_parts=system_parts(system_prompt, sections, has_tools=has_tools),
+        system_parts=system_parts(system_prompt, sections),
         attachments=tuple(attachments),
         events=tuple(events if hint is None else _with_hint(events, hint)),
         schema=_active_schema(copy.events()),

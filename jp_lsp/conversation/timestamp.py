@@ -11,8 +11,11 @@ from datetime import UTC, datetime, timedelta
 _NANOSECONDS = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PATTERN = re.compile(
-    r"(\d{4})-(\d{2})-(\d{2})([ T])(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|z|[+-]\d{2}:\d{2})?\Z"
+    r"(\d{4})-(\d{2})-(\d{2})([ Tt])(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(Z|z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?\Z",
+    re.ASCII,
 )
+_FINEST = 9
+"""Digits of a second; the native form has no more, and of RFC 3339 the others are left out."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,27 +32,30 @@ class Timestamp:
             ValueError: the text is neither; `2026-10-05T21:09:27` without a zone is neither too.
         """
         match = _PATTERN.match(text)
-        if match is None or (match[4] == "T") != (match[9] is not None):
+        if match is None or (match[4] == " ") == (match[9] is not None):
             raise ValueError(f"{text!r} is not a timestamp such as '2026-10-05 21:09:27.8'")
-        moment = datetime(*(int(match[i]) for i in (1, 2, 3, 5, 6, 7)), tzinfo=UTC)  # type: ignore[arg-type, misc]  # six integers
-        if (zone := match[9]) is not None and zone not in "Zz":
-            sign = -1 if zone[0] == "-" else 1
-            moment -= sign * timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
-        fraction = int((match[8] or "0").ljust(9, "0"))
+        digits, zone = match[8] or "0", match[9]
+        if zone is None and len(digits) > _FINEST:
+            raise ValueError(f"{text!r} has more than {_FINEST} digits of a second")
+        second = int(match[7])
+        is_leap = second == 60  # the last second of some years; we count it as the one behind it
+        try:
+            moment = datetime(*(int(match[i]) for i in (1, 2, 3, 5, 6)), second - is_leap, tzinfo=UTC)  # type: ignore[arg-type, misc]  # five integers
+            moment += timedelta(seconds=is_leap)
+            if zone is not None and zone not in "Zz":
+                sign = -1 if zone[0] == "-" else 1
+                moment -= sign * timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
+        except OverflowError as error:
+            raise ValueError(f"{text!r} is out of range") from error
         since = moment - _EPOCH
+        fraction = int(digits[:_FINEST].ljust(_FINEST, "0"))
         return cls((since.days * 86_400 + since.seconds) * _NANOSECONDS + fraction)
-
-    @classmethod
-    def from_datetime(cls, moment: datetime) -> "Timestamp":
-        """Take an aware datetime."""
-        since = moment - _EPOCH
-        return cls((since.days * 86_400 + since.seconds) * _NANOSECONDS + since.microseconds * 1_000)
 
     def __str__(self) -> str:
         """Give the native form: `YYYY-MM-DD HH:MM:SS.F`, trailing zeros cut, at least one digit."""
         seconds, fraction = divmod(self.nanoseconds, _NANOSECONDS)
         digits = f"{fraction:09d}".rstrip("0") or "0"
-        return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}.{digits}"
+        return f"{(_EPOCH + timedelta(seconds=seconds)).isoformat(' ')[:19]}.{digits}"
 
     def rfc3339(self) -> str:
         """Give RFC 3339 with `Z` and 0, 3, 6 or 9 fraction digits."""

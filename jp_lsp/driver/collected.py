@@ -7,6 +7,7 @@ Such a request has the guards of every other one and a smaller budget of retries
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 import anyio.to_thread
 from anyio.lowlevel import checkpoint
@@ -104,7 +105,7 @@ async def _collect(
         cycle.attempt_began()
         answer = _Answer(request)
         pump = Pump(AttemptId(cycle.attempts), answer.take, checkpoint, clock, guards)
-        await pump.run(provider, request)
+        await pump.run(provider, partial(_given, request))
         request = answer.request
         match answer.end:
             case StreamFailure() as failure:
@@ -120,6 +121,10 @@ async def _collect(
                 raise CollectError(f"the model refused to answer{f' ({why})' if why else ''}")
             case _:
                 return answer
+
+
+async def _given(request: CycleRequest) -> CycleRequest:
+    return request
 
 
 def structured_value(events: list[ConversationEvent]) -> JsonValue:

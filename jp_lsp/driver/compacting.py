@@ -13,6 +13,7 @@ from jp_lsp.conversation.shown_size import shown_size
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.conversation.turn_bounds import Bound
+from jp_lsp.driver.beside import beside_when_long
 from jp_lsp.driver.collected import CollectError, collect
 from jp_lsp.driver.model_details import model_details
 from jp_lsp.driver.preparation import Surroundings
@@ -137,9 +138,10 @@ class _Writer:
         self.report(f"Summing up {_turns(first, last)}")
         provider = self.around.providers.get(model, settings.providers)
         parameters = wish.parameters if is_named else settings.parameters
+        copy, now = stream.copy(), Timestamp(clock.now().nanoseconds)
         request = CycleRequest(
             await model_details(provider, model),
-            summary_thread(stream, first, last, wish, Timestamp(clock.now().nanoseconds)),
+            await beside_when_long(len(copy), lambda: summary_thread(copy, first, last, wish, now)),
             replace(parameters, cache=CachePolicy(0)),  # it is asked once
         )
         guards = StreamGuards(max_response_bytes=settings.guards.max_response_bytes)

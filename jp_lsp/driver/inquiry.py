@@ -11,6 +11,7 @@ from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.thread import build_thread
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.driver.beside import beside_when_long
 from jp_lsp.driver.collected import CollectError, collect_value
 from jp_lsp.driver.preparation import CycleParts
 from jp_lsp.ports.clock import Clock
@@ -28,8 +29,9 @@ async def ask_assistant(
     clock: Clock,
     post: Callable[[InquiryAnswered], None],
 ) -> None:
-    """Ask, and post the answer or why there is none."""
-    request = _request(action, stream, parts, Timestamp(clock.now().nanoseconds))
+    """Ask, and post the answer or why there is none. Nobody may change `stream` meanwhile."""
+    now = Timestamp(clock.now().nanoseconds)
+    request = await beside_when_long(len(stream), lambda: _request(action, stream, parts, now))
     try:
         value = await collect_value(parts.provider, request, parts.guards, clock)
     except CollectError as error:

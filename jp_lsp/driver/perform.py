@@ -12,23 +12,22 @@ from typing import assert_never
 import anyio
 from anyio.abc import TaskGroup
 
-from jp_lsp.conversation.thread import build_thread
+from jp_lsp.driver.cycle_request import build_request
 from jp_lsp.driver.hooks import TurnHooks
 from jp_lsp.driver.inquiry import ask_assistant
 from jp_lsp.driver.preparation import EmptyQuery, Preparation
 from jp_lsp.driver.pump import Pump
 from jp_lsp.driver.query_document import read_document
+from jp_lsp.driver.reasoning_summaries import ReasoningSummaries
 from jp_lsp.driver.remembered import to_remembered
 from jp_lsp.driver.result_files import QueryResults
 from jp_lsp.driver.saver import Saver
 from jp_lsp.driver.tool_runs import ToolRuns
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.frontend import Frontend
-from jp_lsp.ports.provider import CycleRequest
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.store import OpenConversation, StoreError
 from jp_lsp.tools.actions import AskAssistant, CancelPass, FormatArguments, Remember, RunPass
-from jp_lsp.tools.batches import with_limited_batches
 from jp_lsp.turn import actions
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.failure import QueryError
@@ -44,7 +43,7 @@ from jp_lsp.turn.inputs import (
     TimerElapsed,
 )
 from jp_lsp.turn.outcome import Notice, QueryResult
-from jp_lsp.turn.shown import NoticeGiven
+from jp_lsp.turn.shown import NoticeGiven, Shown
 
 _log = logging.getLogger(__name__)
 
@@ -88,6 +87,7 @@ class Performer:
         self._saver: Saver | None = None
         self._tools: ToolRuns | None = None
         self._results: QueryResults | None = None
+        self._summaries: ReasoningSummaries | None = None
         self._pumps: dict[AttemptId, Pump] = {}
 
     def perform(self, action: Action) -> None:
@@ -98,7 +98,7 @@ class Performer:
             case actions.CancelPreparation():
                 self._preparing.cancel()
             case actions.Publish(shown):
-                self._frontend.publish(shown)
+                self._perform_publish(shown)
             case actions.Ask(decision):
                 self._frontend.ask(decision, self._post)
             case actions.Withdraw(decision, how):
@@ -192,6 +192,11 @@ class Performer:
         assert self._tools is not None, "tools run only after the query was prepared"
         return self._tools
 
+    def _perform_publish(self, shown: Shown) -> None:
+        self._frontend.publish(shown)
+        if self._summaries is not None:
+            self._summaries.see(shown)
+
     async def _perform_prepare(self) -> None:
         with self._preparing:
             try:
@@ -216,6 +221,10 @@ class Performer:
             )
             self._saver = Saver(preparation.conversation, self._report_save, self._clock, self._tasks)
             self._spawn(self._saver.run)
+            if (wanted := preparation.settings.reasoning_summary) is not None:
+                self._summaries = ReasoningSummaries(
+                    preparation, wanted, self._frontend.publish, self._clock, self._spawn_beside
+                )
             self._post(Prepared(preparation.turn))
             for warning in preparation.warnings:
                 notice = Notice("warning", "settings", warning)
@@ -251,20 +260,10 @@ class Performer:
 
     def _perform_request(self, action: actions.RequestCycle) -> None:
         parts = self._opened.parts
-        thread = build_thread(
-            self._opened.turn.stream,
-            system_prompt=parts.system_prompt,
-            sections=parts.sections,
-            attachments=parts.attachments,
-            hint=action.hint,
-            appended=action.correction,
-            has_tools=bool(parts.tools),
-        )
-        thread = with_limited_batches(thread)
-        request = CycleRequest(parts.model, thread, parts.parameters, parts.tools, action.tool_choice)
+        stream = self._opened.turn.stream.copy()
         pump = Pump(action.attempt, self._post, self._frontend.ready, self._clock, parts.guards)
         self._pumps[action.attempt] = pump
-        self._spawn(lambda: pump.run(parts.provider, request))
+        self._spawn(lambda: pump.run(parts.provider, lambda: build_request(stream, parts, action)))
 
     def _perform_draft(self, job: Callable[[], Awaitable[None]]) -> None:
         """A draft comes back with the answer too, so a disk that refuses it ends no turn."""
@@ -288,6 +287,10 @@ class Performer:
             if not scope.cancel_called:
                 self._post(TimerElapsed())
 
+    def _spawn_beside(self, task: Callable[[], Awaitable[None]]) -> None:
+        """Run a task that the turn can do without, whatever happens in it."""
+        self._tasks.start_soon(_without_harm, task)
+
     def _spawn(self, task: Callable[[], Awaitable[None]]) -> None:
         self._tasks.start_soon(self._run, task)
 
@@ -298,6 +301,13 @@ class Performer:
         except Exception as error:
             _log.exception("a task of a query broke")
             self._post(Crashed(f"internal error: {type(error).__name__}: {error}", ""))
+
+
+async def _without_harm(task: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await task()
+    except Exception:
+        _log.exception("work beside a query broke")
 
 
 async def _without_failing(job: Callable[[], Awaitable[None]]) -> None:

@@ -17,7 +17,9 @@ from jp_lsp.conversation.incomplete import incomplete_turn
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.attaching import attach, read_names
+from jp_lsp.driver.beside import beside_when_long, look_through
 from jp_lsp.driver.compacting import CompactionWanted, add_compactions
+from jp_lsp.driver.errands import Errand, run_together
 from jp_lsp.driver.explaining import explain
 from jp_lsp.driver.labelling import Labelling, applicable
 from jp_lsp.driver.live_questions import FrontendQuestions
@@ -128,6 +130,7 @@ async def prepare(
         settings = await _with_trust(settings, query, around, frontend)
         left_out = await _label(query, conversation, settings, around, frontend, is_fork=known is not None)
         toolset, parts, warnings = await _find_parts(query, request, settings, named, around, frontend)
+        await look_through(conversation.stream)
         turn = PreparedTurn(
             conversation.id,
             conversation.stream,
@@ -143,7 +146,10 @@ async def prepare(
         )
         if query.explain:
             origins = around.settings.origins(query.overrides, known, named.entries)
-            explanation = explain(query, settings, turn, parts, toolset, origins)
+            found = replace(turn, stream=turn.stream.copy())
+            explanation = await beside_when_long(
+                len(found.stream), lambda: explain(query, settings, found, parts, toolset, origins)
+            )
             turn = replace(turn, explanation=explanation)
         await checkpoint_if_cancelled()  # what was waited for last may not have been cut short
     except BaseException as error:
@@ -167,17 +173,27 @@ async def _find_parts(
     around: Surroundings,
     frontend: Frontend,
 ) -> tuple[Toolset, CycleParts, tuple[str, ...]]:
-    """Find the model, the tools and the attachments, with what the user should know about them."""
+    """Find the model, the tools and the attachments, with what the user should know about them.
+
+    A vendor is asked over a network, servers are started and files are read: none of it needs the others.
+    """
     provider = around.providers.get(settings.model, settings.providers)
-    details = ModelDetails(settings.model)
-    if not query.explain:  # that sends nothing at all
+
+    async def find_model() -> ModelDetails:
+        if query.explain:  # that sends nothing at all
+            return ModelDetails(settings.model)
         details = await model_details(provider, settings.model)
         await require_structured(request.schema, details)
-    toolset = await _offer_tools(settings, query, around, frontend)
-    attached = await attach(settings, named, around.attachments)
+        return details
+
+    model = Errand(find_model)
+    tools = Errand(lambda: _offer_tools(settings, query, around, frontend))
+    contents = Errand(lambda: attach(settings, named, around.attachments))
+    await run_together([model, tools, contents])
+    toolset, attached = tools.result, contents.result
     parts = CycleParts(
         provider,
-        details,
+        model.result,
         settings.parameters,
         settings.guards,
         settings.system_prompt,

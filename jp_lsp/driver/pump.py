@@ -4,14 +4,14 @@ The guards know no vendor: silence (idle), endlessness (output ceiling), and ven
 purpose while they write a tool call's arguments (query pipeline 1.9, providers 4.3 and 4.4).
 """
 
-import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.driver.beside import beside_when_long
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.provider import CycleRequest, Provider
 from jp_lsp.ports.settings import StreamGuards
@@ -27,8 +27,6 @@ from jp_lsp.turn.stream_event import (
     ToolCallStart,
     Usage,
 )
-
-_log = logging.getLogger(__name__)
 
 IDLE_CHECK_INTERVAL = 3.0
 """Seconds between two looks at the clock; a machine that slept is noticed this soon."""
@@ -73,13 +71,19 @@ class Pump:
         self._open_calls: set[int] = set()
         self._bytes = 0
 
-    async def run(self, provider: Provider, request: CycleRequest) -> None:
-        """Read until the end, a guard, or `close`."""
+    async def run(self, provider: Provider, build: Callable[[], Awaitable[CycleRequest]]) -> None:
+        """Have the request built, send it, and read until the end, a guard, or `close`."""
         with self._scope:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._watch, provider.pauses_in_arguments, request.model.streams)
-                await self._read(provider, request)
-                tasks.cancel_scope.cancel()
+            request = await build()
+            count = len(request.thread.events)
+            async with aclosing(
+                await beside_when_long(count, lambda: provider.stream(request, self))
+            ) as events:
+                self._last_bytes = self._last_event = self._clock.wall()
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._watch, provider.pauses_in_arguments, request.model.streams)
+                    await self._read(events)
+                    tasks.cancel_scope.cancel()
 
     def close(self) -> None:
         """Close the connection at once."""
@@ -103,22 +107,21 @@ class Pump:
         """Pass the vendor's count of tokens on."""
         self._post(UsageReported(usage))
 
-    async def _read(self, provider: Provider, request: CycleRequest) -> None:
+    async def _read(self, events: AsyncIterator[StreamEvent]) -> None:
         count = 0
-        async with aclosing(provider.stream(request, self)) as events:
-            async for event in events:
-                self._last_bytes = self._last_event = self._clock.wall()
-                await self._may_read.wait()
-                await self._ready()
-                self._note(event)
-                self._post(FromProvider(self._attempt, event))
-                if 0 < self._guards.max_response_bytes < self._bytes:
-                    text = f"the answer is longer than {self._guards.max_response_bytes} bytes"
-                    self._fail(FailureKind.OUTPUT_LIMIT, text)
-                    return
-                count += 1
-                if count % EVENTS_BETWEEN_CHECKPOINTS == 0:
-                    await checkpoint()
+        async for event in events:
+            self._last_bytes = self._last_event = self._clock.wall()
+            await self._may_read.wait()
+            await self._ready()
+            self._note(event)
+            self._post(FromProvider(self._attempt, event))
+            if 0 < self._guards.max_response_bytes < self._bytes:
+                text = f"the answer is longer than {self._guards.max_response_bytes} bytes"
+                self._fail(FailureKind.OUTPUT_LIMIT, text)
+                return
+            count += 1
+            if count % EVENTS_BETWEEN_CHECKPOINTS == 0:
+                await checkpoint()
         self._post(StreamEnded(self._attempt))
 
     def _note(self, event: StreamEvent) -> None:

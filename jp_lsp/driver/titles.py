@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from jp_lsp.conversation.ids import ConversationId
-from jp_lsp.conversation.thread import Thread
+from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.background import Background
+from jp_lsp.driver.beside import beside_when_long
 from jp_lsp.driver.collected import CollectError, collect_value
 from jp_lsp.driver.hooks import TurnHooks
 from jp_lsp.driver.model_details import model_details
@@ -38,7 +39,10 @@ Use = Callable[[ConversationId, ConversationStore, Job], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """One title to be made: who is asked what, and for which conversation."""
+    """One title to be made: who is asked about what, and for which conversation.
+
+    `stream` is a copy of the conversation as it was at `asked_at`.
+    """
 
     conversation: ConversationId
     instead_of: str | None
@@ -46,7 +50,8 @@ class _Order:
     provider: Provider
     parameters: ModelParameters
     guards: StreamGuards
-    thread: Thread
+    stream: ConversationStream
+    asked_at: Timestamp
     around: Surroundings
 
 
@@ -84,8 +89,9 @@ class Titles(TurnHooks):
 
     def turn_finished(self, turn: Preparation, outcome: Outcome) -> None:
         """Give up if the request was taken back that the title would be about."""
-        is_kept = any(event.kind is turn.turn.request for event in turn.turn.stream.events())
-        if outcome is Outcome.ABORTED and not is_kept:
+        if outcome is not Outcome.ABORTED:
+            return
+        if not any(event.kind is turn.turn.request for event in turn.turn.stream.events()):
             self._background.cancel(turn.conversation.id)
 
     def conversation_removed(self, turn: Preparation) -> None:
@@ -151,7 +157,8 @@ def _order(turn: Preparation, wanted: TitleWanted) -> _Order:
         around.providers.get(wanted.model, settings.providers),
         settings.title.parameters,
         StreamGuards(max_response_bytes=settings.guards.max_response_bytes),
-        title_thread(turn.turn.stream, Timestamp(around.clock.now().nanoseconds)),
+        turn.turn.stream.copy(),
+        Timestamp(around.clock.now().nanoseconds),
         around,
     )
 
@@ -163,7 +170,8 @@ async def _ask(order: _Order) -> str | None:
         CollectError: there was no answer.
     """
     details = await model_details(order.provider, order.model)
-    request = CycleRequest(details, order.thread, order.parameters)
+    thread = await beside_when_long(len(order.stream), lambda: title_thread(order.stream, order.asked_at))
+    request = CycleRequest(details, thread, order.parameters)
     answer = await collect_value(
         order.provider,
         request,

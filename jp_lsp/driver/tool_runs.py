@@ -87,6 +87,7 @@ class ToolRuns:
                     self._workspace_id,
                     self._root,
                     file,
+                    action.is_allowed,
                 )
                 outcome = await self._toolset.run(run, _Observer(call, self._post))
                 outcome = await self._results.settle(file, outcome)

@@ -41,6 +41,7 @@ _NOUNS: dict[TrustKind, tuple[str, str]] = {
     "endpoint": ("address for requests", "addresses for requests"),
     "approval": ("tool that would no longer ask", "tools that would no longer ask"),
     "label_approval": ("label command that would no longer ask", "label commands that would no longer ask"),
+    "link": ("folder outside of the workspace", "folders outside of the workspace"),
 }
 _MOST_LISTED = 100
 _MOST_NAMED = 8
@@ -151,7 +152,7 @@ def needed_items(settings: QuerySettings) -> tuple[TrustItem, ...]:
                 return item.text in formatters
             case "endpoint":
                 return _concerns_model(item, settings)
-            case "attachment" | "label" | "label_approval":
+            case "attachment" | "label" | "label_approval" | "link":
                 return True
 
     return tuple(item for item in settings.untrusted if is_needed(item))
@@ -293,6 +294,8 @@ def _missing(settings: QuerySettings, foreign: _Foreign) -> tuple[str, ...]:
         parts.append(f"it is asked before {_listed(asking, 'tool', 'tools')} may run")
     if commands := names(lambda item: item.kind == "label_approval"):
         parts.append(f"it is asked before {_listed(commands, *_NOUNS['label'])} may run")
+    if folders := names(lambda item: item.kind == "link"):
+        parts.append(f"it leaves {_listed(folders, *_NOUNS['link'])} alone")
     if not parts:
         return ()
     return (f"The workspace is not trusted to run its programs. For this query: {'; '.join(parts)}.",)

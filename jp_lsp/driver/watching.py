@@ -2,7 +2,8 @@
 
 JP on the command line and git change the folders of conversations without asking us. The watch looks at them
 again and again, and tells what differs from what it saw before. Our own changes are told by whoever makes them;
-their news pass through here, so that they are not told twice.
+their news pass through here, so that they are not told twice. What is ours is seen by the files themselves, and
+not by the moment: somebody else may write right after us.
 """
 
 import logging
@@ -54,14 +55,14 @@ class ConversationWatch:
         self._clock = clock
         self._news = news
         self._known: Mapping[ConversationId, Mark] | None = None
-        self._ours: set[ConversationId] = set()
+        self._ours: dict[ConversationId, ConversationChange | None] = {}
         self._nudged = anyio.Event()
         self._interval = POLL_SECONDS
 
     def conversation_changed(self, change: ConversationChange) -> None:
         """Tell of a change that we made."""
-        self._ours.add(change.conversation)
-        self.nudge()  # soon, so that a change of somebody else right after it is not taken for a part of ours
+        self._ours[change.conversation] = change
+        self.nudge()
         self._news.conversation_changed(change)
 
     def notice(self, notice: Notice, conversation: ConversationId | None = None) -> None:
@@ -96,13 +97,30 @@ class ConversationWatch:
             Refusal: there is no folder.
             OSError: the folders cannot be read.
         """
-        ours = {*self._ours, *self._busy()}
-        marks = await self._upkeep().marks()
-        busy = set(self._busy())
-        changes = [] if self._known is None else _changes(self._known, marks, ours | self._ours | busy)
-        self._known = marks
-        # What was told or worked on while we looked may have been seen before or after, so the next look skips it too.
-        self._ours = (self._ours - ours) | busy
+        upkeep, told, busy = self._upkeep(), {**self._ours}, {*self._busy()}
+        marks = await upkeep.marks()
+        # What was told or worked on while we looked was seen before that, or after it, or in the middle. So it stays as
+        # it was known, and the next look judges it.
+        newly_told = {each for each, change in self._ours.items() if change is not told.get(each)}
+        unclear = {*busy, *self._busy(), *newly_told}
+        settled = {each: change for each, change in self._ours.items() if each not in unclear}
+        self._ours = {each: self._ours.get(each) for each in unclear}
+        known, self._known = self._known, marks
+        if known is None:
+            return
+        kept = {each: known[each] for each in unclear if each in known}
+        self._known = {each: mark for each, mark in marks.items() if each not in unclear} | kept
+        changes: list[tuple[ConversationId, Change]] = []
+        for each in sorted((known.keys() | marks.keys()) - unclear):
+            before, after = known.get(each), marks.get(each)
+            if each in settled:
+                change = _change_after_ours(settled[each], before, after)
+                if change == "updated" and after is not None and upkeep.is_own(each, before, after):
+                    change = None
+            else:
+                change = _change(before, after)
+            if change is not None:
+                changes.append((each, change))
         if changes:
             await self._tell(changes)
 
@@ -130,18 +148,6 @@ class ConversationWatch:
             tasks.cancel_scope.cancel()
 
 
-def _changes(
-    before: Mapping[ConversationId, Mark],
-    after: Mapping[ConversationId, Mark],
-    ours: Collection[ConversationId],
-) -> list[tuple[ConversationId, Change]]:
-    return [
-        (conversation, change)
-        for conversation in sorted((before.keys() | after.keys()) - set(ours))
-        if (change := _change(before.get(conversation), after.get(conversation))) is not None
-    ]
-
-
 def _change(before: Mark | None, after: Mark | None) -> Change | None:
     if after is None:
         return "removed"
@@ -150,3 +156,28 @@ def _change(before: Mark | None, after: Mark | None) -> Change | None:
     if before.is_archived != after.is_archived:
         return "archived" if after.is_archived else "unarchived"
     return None if before == after else "updated"
+
+
+def _change_after_ours(
+    told: ConversationChange | None, before: Mark | None, after: Mark | None
+) -> Change | None:
+    """Say what became of a conversation that we changed, beside what we told of it.
+
+    Args:
+        told: what we told last; nothing was told of one that we only worked on.
+        before: how it was before we changed it.
+        after: how it is now.
+
+    Returns:
+        What differs from what was told; "updated" where only the files can tell whether somebody else wrote.
+    """
+    change = None if told is None else told.change
+    if after is None:
+        return None if change == "removed" or (change is None and before is None) else "removed"
+    if change == "removed":
+        return "created"
+    was_archived = after.is_archived if before is None else before.is_archived
+    expected = {"archived": True, "unarchived": False}.get(change or "", was_archived)
+    if after.is_archived != expected:
+        return "archived" if after.is_archived else "unarchived"
+    return "updated"

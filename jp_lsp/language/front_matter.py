@@ -19,7 +19,8 @@ MOST_SIZE = 64 * 1024
 """Characters that it may have."""
 
 _OPENING = re.compile("\ufeff?---[ \t]*(?:\r\n|\n|\r|\\Z)")
-_CLOSING = re.compile("^(?:---|\\.\\.\\.)[ \t]*(?:\r\n|\n|\r|\\Z)", re.MULTILINE)
+_CLOSING = re.compile("(?<![^\r\n])(?:---|\\.\\.\\.)[ \t]*(?:\r\n|\n|\r|\\Z)")
+"""It begins a line, also one behind a lone carriage return, which ends lines for editors and for YAML too."""
 _PLAIN = re.compile(r"(?:[^\W\d]|/|-[^\W\d])(?:[\w ./+=@~-]|:[\w/])*(?<! )", re.DOTALL)
 _NO_TEXT = frozenset({"true", "false", "null"})
 _KINDS = {"str": "text", "bool": "boolean", "int": "number", "float": "number", "null": "nothing"}

@@ -1,15 +1,19 @@
 """What a setting means and what it is now, as Markdown for a hover."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jp_lsp.config.explain import DEFAULTS, Explanation
+from jp_lsp.config.explanation import DEFAULTS, Explanation
 from jp_lsp.config.kind import Key
+from jp_lsp.config.model_id import MODEL_ID
 from jp_lsp.config.problem import dotted
 from jp_lsp.config.value import Path
+from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.language.document import Document, KeyPlace
+from jp_lsp.language.model_facts import model_facts
 from jp_lsp.language.positions import Span
 from jp_lsp.language.schema_view import describe_default, describe_kind, describe_merging, key_at, show_value
+from jp_lsp.ports.provider import ModelDetails, ModelId
 from jp_lsp.render.tool import code_span
 
 _MOST_PLACES = 8
@@ -34,8 +38,11 @@ def subject_at(document: Document, offset: int) -> Subject | None:
     return None
 
 
-def describe(subject: Subject, explanation: Explanation | None) -> str:
-    """Describe a setting; without an explanation, what it is now stays unsaid."""
+def describe(subject: Subject, explanation: Explanation | None, models: Sequence[ModelDetails] = ()) -> str:
+    """Describe a setting; without an explanation, what it is now stays unsaid.
+
+    `models` are those that are known by now: where the setting names one of them, what is known of it is told too.
+    """
     lines = [f"**{code_span(dotted(subject.path))}**", "", subject.key.doc, ""]
     lines.append(f"- takes {describe_kind(subject.key.kind)}")
     if (merging := describe_merging(subject.key.kind)) is not None:
@@ -44,7 +51,16 @@ def describe(subject: Subject, explanation: Explanation | None) -> str:
         lines.append(f"- default: {code_span(default)}")
     if explanation is not None:
         lines += _now(explanation)
+        lines += _facts_of_model(explanation.value, models) if subject.key.kind is MODEL_ID else ()
     return "\n".join(lines)
+
+
+def _facts_of_model(value: JsonValue, models: Sequence[ModelDetails]) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        model = ModelId(str(value.get("provider")), str(value.get("name")))
+        for details in models:
+            if details.id == model:
+                yield from model_facts(details)
 
 
 def _now(explanation: Explanation) -> Sequence[str]:

@@ -44,8 +44,8 @@ class BegunMention:
     is_quoted: bool
 
 
-def find_mentions(text: str, start: int) -> list[Mention]:
-    """Give the mentions from an offset on, in their order, at most `MOST_MENTIONS`."""
+def find_mentions(text: str, start: int, most: int = MOST_MENTIONS) -> list[Mention]:
+    """Give the mentions from an offset on, in their order, at most so many."""
     code = _code(text, start)
     starts = [span.start for span in code]
     found: list[Mention] = []
@@ -57,7 +57,7 @@ def find_mentions(text: str, start: int) -> list[Mention]:
         if name.strip():
             end = match.end() if quoted is not None else match.start() + 1 + len(name)
             found.append(Mention(name, Span(match.start(), end), quoted is not None or is_address(name)))
-        if len(found) == MOST_MENTIONS:
+        if len(found) == most:
             break
     return found
 

@@ -14,12 +14,12 @@ from jp_lsp.language.completion import Proposal, ProposalKind
 from jp_lsp.language.findings import Replacement
 from jp_lsp.language.front_matter import FrontMatter, read_front_matter, written_word
 from jp_lsp.language.mentions import BegunMention, begun_mention, written
+from jp_lsp.language.model_facts import model_summary
 from jp_lsp.language.positions import Span
 from jp_lsp.language.query_document import expressions, read_query
 from jp_lsp.language.query_fields import FIELDS, QueryField
 from jp_lsp.language.query_known import KnownToQuery, aliases_of, entries_at, servers_of, tools_of
 from jp_lsp.language.query_settings import complete_expression
-from jp_lsp.ports.provider import ModelDetails
 from jp_lsp.ports.upkeep import ConversationFacts
 
 MOST_FILES = 100
@@ -177,12 +177,7 @@ def _models(known: KnownToQuery) -> Iterator[_Offer]:
     for alias, model in aliases_of(known.values(())).items():
         yield _Offer(alias, "name", f"an alias of {model}")
     for listed in known.models:
-        yield _Offer(str(listed.id), "model", _model_detail(listed))
-
-
-def _model_detail(model: ModelDetails) -> str:
-    window = "" if model.context_window is None else f"{model.context_window:,} tokens"
-    return ", ".join(part for part in (model.display_name, window) if part)
+        yield _Offer(str(listed.id), "model", model_summary(listed))
 
 
 def _personas(known: KnownToQuery) -> Iterator[_Offer]:

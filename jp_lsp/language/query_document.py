@@ -35,13 +35,15 @@ class QueryDocument:
         text: all of it.
         front: its front matter, if it has one.
         fields: the names that are known, each as it stands there first.
-        mentions: those of the body.
+        mentions: those of the body, at most `MOST_MENTIONS`.
+        has_more_mentions: whether it has more than these.
     """
 
     text: str
     front: FrontMatter | None
     fields: Mapping[str, Field]
     mentions: tuple[Mention, ...]
+    has_more_mentions: bool
 
     @property
     def body_start(self) -> int:
@@ -72,7 +74,10 @@ def read_query(text: str) -> QueryDocument:
     for field in () if front is None else front.fields:
         if field.name in FIELDS:
             fields.setdefault(field.name, field)
-    return QueryDocument(text, front, fields, tuple(find_mentions(text, 0 if front is None else front.body)))
+    found = find_mentions(text, 0 if front is None else front.body, MOST_MENTIONS + 1)
+    return QueryDocument(
+        text, front, fields, tuple(found[:MOST_MENTIONS]), has_more_mentions=len(found) > MOST_MENTIONS
+    )
 
 
 def flaws(document: QueryDocument) -> Iterator[Mark]:
@@ -82,7 +87,7 @@ def flaws(document: QueryDocument) -> Iterator[Mark]:
         yield Mark(front.problem.span, front.problem.text, "error", "not-yaml")
     for field in () if front is None else front.fields:
         yield from _flaws_of(document, field)
-    if len(document.mentions) == MOST_MENTIONS:
+    if document.has_more_mentions:
         last = document.mentions[-1]
         yield Mark(
             last.span,

@@ -7,6 +7,7 @@ from jp_lsp.attachments.survey import Survey
 from jp_lsp.config.named_list import NamedConfiguration
 from jp_lsp.conversation.ids import created_at
 from jp_lsp.driver.shelf import activity_of
+from jp_lsp.language.model_facts import model_facts
 from jp_lsp.language.positions import Span
 from jp_lsp.language.query_document import QueryDocument, expressions, id_in
 from jp_lsp.language.query_fields import FIELDS
@@ -14,7 +15,6 @@ from jp_lsp.language.query_known import KnownToQuery, ToolFacts, aliases_of, too
 from jp_lsp.language.query_settings import describe_expression
 from jp_lsp.language.schema_view import show_value
 from jp_lsp.ports.attachment import AttachmentError
-from jp_lsp.ports.provider import ModelDetails
 from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.render.text import clean_line
 from jp_lsp.render.tool import code_span
@@ -90,21 +90,8 @@ def _model(text: str, known: KnownToQuery) -> str:
     meant = aliases_of(known.values(())).get(text)
     lines = [f"**{code_span(text)}**" + ("" if meant is None else f" is an alias of {code_span(meant)}"), ""]
     details = next((each for each in known.models if str(each.id) == (meant or text)), None)
-    lines += ["- nothing more is known of it by now"] if details is None else _model_facts(details)
+    lines += ["- nothing more is known of it by now"] if details is None else model_facts(details)
     return "\n".join(lines)
-
-
-def _model_facts(model: ModelDetails) -> Iterator[str]:
-    if model.display_name:
-        yield f"- {model.display_name}"
-    if model.context_window is not None:
-        yield f"- reads {model.context_window:,} tokens"
-    if model.max_output_tokens is not None:
-        yield f"- writes {model.max_output_tokens:,} tokens at most"
-    if model.knowledge_cutoff is not None:
-        yield f"- knows the world until {model.knowledge_cutoff.isoformat()}"
-    if model.deprecated:
-        yield "- its vendor is going to switch it off"
 
 
 def _persona(text: str, known: KnownToQuery) -> str | None:

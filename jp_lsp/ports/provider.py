@@ -90,7 +90,11 @@ class ModelDetails:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """A wish for reasoning: a word, or a number of tokens. `exclude` only hides it from display."""
+    """A wish for reasoning: a word, or a number of tokens.
+
+    With `exclude` the model thinks and nobody is shown what: a vendor that can keep it to itself is asked to, and what
+    comes all the same is stored, since later requests may need it, and not displayed.
+    """
 
     effort: EffortLevel | int
     exclude: bool = False
@@ -119,6 +123,11 @@ class ModelParameters:
     stop_words: tuple[str, ...] = ()
     other: Mapping[str, JsonValue] = field(default_factory=lambda: {})
     cache: CachePolicy = CachePolicy()
+
+    @property
+    def excludes_reasoning(self) -> bool:
+        """Whether the model shall think without anybody seeing what (`exclude`)."""
+        return isinstance(self.reasoning, Effort) and self.reasoning.exclude
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +178,8 @@ class Provider(Protocol):
     def stream(self, request: CycleRequest, observer: CycleObserver) -> AsyncGenerator[StreamEvent, None]:
         """Send one request and give its events; the last one is `Finished` or a `StreamFailure`.
 
+        Nothing is sent before the first event is asked for. The call itself may put a long request into the vendor's
+        words, so a worker thread may make it; the iterator belongs to the event loop, and so does the observer.
         Closing the iterator closes the connection at once.
         """
         ...

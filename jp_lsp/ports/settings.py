@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.thread import Section
@@ -39,6 +40,14 @@ class TitleSettings:
     from_heading: bool = True
     model: ModelId | None = None
     parameters: ModelParameters = ModelParameters()
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningSummarySettings:
+    """Who sums up what the model thinks, and with which parameters (`style.reasoning.summary_model`)."""
+
+    model: ModelId
+    parameters: ModelParameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,7 @@ class QuerySettings:
     max_tool_calls: int = 128
     trusted_providers: Mapping[str, ProviderSettings] | None = None
     title: TitleSettings = TitleSettings()
+    reasoning_summary: ReasoningSummarySettings | None = None
     labels: tuple[LabelRule, ...] = ()
     compaction: tuple[CompactionRule, ...] = ()
     template_values: JsonObject = field(default_factory=lambda: {})
@@ -174,6 +184,9 @@ class SettingsSource(Protocol):
         """
         ...
 
-    def delta(self, conversation: ConversationStream, settings: QuerySettings) -> JsonObject | None:
-        """Give the change from the conversation's stored settings to these; `None` when there is none."""
+    def delta(self, conversation: ConversationStream, settings: QuerySettings) -> ConfigDelta | None:
+        """Give the change from the conversation's stored settings to these, as far as its files can keep it.
+
+        `None` when there is none.
+        """
         ...

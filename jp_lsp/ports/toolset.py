@@ -16,7 +16,8 @@ class ToolRun:
     """One pass: the call, its arguments after coercion and defaults, and all answers so far.
 
     `root` is the absolute path of the workspace folder, where commands run. `output_file` is the absolute path
-    of a file that a tool may make for its whole result; its outcome then names it.
+    of a file that a tool may make for its whole result; its outcome then names it. `is_allowed` tells whether
+    the user, and not only a setting, let it run.
     """
 
     call: CallId
@@ -27,6 +28,7 @@ class ToolRun:
     workspace_id: str
     root: str
     output_file: str | None = None
+    is_allowed: bool = False
 
 
 class RunObserver(Protocol):

@@ -13,10 +13,10 @@ TrustPolicy = Literal["ask", "never", "always"]
 """The server's setting `trust`."""
 
 TrustKind = Literal[
-    "approval", "attachment", "endpoint", "formatter", "label", "label_approval", "mcp_server", "tool"
+    "approval", "attachment", "endpoint", "formatter", "label", "label_approval", "link", "mcp_server", "tool"
 ]
 """What an item is: `approval` lets a tool of the user's own run unasked, `label_approval` the command of a label
-of theirs, `endpoint` decides where requests go."""
+of theirs, `endpoint` decides where requests go, `link` puts a folder of the workspace outside of it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -91,6 +91,13 @@ class Upkeep(Protocol):
         """
         ...
 
+    def is_own(self, conversation: ConversationId, before: Mark | None, after: Mark) -> bool:
+        """Tell whether all that differs in a conversation's files was written by this program.
+
+        Only the files are compared: whether it is archived, or what its folder is called, is not.
+        """
+        ...
+
     def places(self) -> Sequence[str]:
         """Give the paths of the folders, there or not, that hold a folder `conversations`."""
         ...

@@ -144,7 +144,8 @@ class ConfigSetParams(WireModel):
     """The file of a layer (`user_global`, `workspace`, `cwd`, `user_workspace`), a path or URI, or a name as for
     `--cfg`. Only files that configuration is read from can be changed; one that is missing is made. The id of a
     conversation stands for what that keeps itself: the change is appended to it, with aliases looked up and files that
-    `config` names applied, and holds from its next turn on. Nothing can be taken away from a conversation."""
+    `config` names applied, and holds from its next turn on. A key can be taken away only from a conversation whose files
+    are of the newer form (`storage.newer_format`)."""
     set: Array[ConfigAssignment] = ()
     config: Array[str] = ()
     """`--cfg` expressions, such as `assistant.name=Ada` or `editor.envs+=VISUAL`; `+=` adds to what the file has."""

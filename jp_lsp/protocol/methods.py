@@ -428,8 +428,3 @@ _TABLE = (
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _TABLE})
 """Every method by its name, in the order of the protocol page."""
-
-METHOD_OF_COMMAND: Mapping[str, Method] = MappingProxyType(
-    {method.command: method for method in _TABLE if method.command is not None}
-)
-"""The method behind each `workspace/executeCommand` id."""

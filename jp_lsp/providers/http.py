@@ -8,7 +8,6 @@ The library is imported when the first request goes out, in a worker thread: it 
 the server must be up long before anybody asks a model anything.
 """
 
-import logging
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -27,14 +26,13 @@ from jp_lsp import __version__
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.ports.provider import CycleObserver
 from jp_lsp.providers.request_trace import RequestTrace
-from jp_lsp.providers.untrusted import encode_json, parse_json
+from jp_lsp.providers.untrusted import encode_body, parse_json
 from jp_lsp.render.secrets import Secrets
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 
 if TYPE_CHECKING:
     import httpx
 
-_log = logging.getLogger(__name__)
 
 _CONNECT_TIMEOUT = 10.0
 _WRITE_TIMEOUT = 30.0
@@ -123,7 +121,7 @@ class VendorHttp:
             ResponseRefusedError: the answer is no stream.
             ConnectionBrokenError: the connection failed, now or later.
         """
-        content = encode_json(body)
+        content = await anyio.to_thread.run_sync(encode_body, body, abandon_on_cancel=True)
         if self._trace is not None:
             await anyio.to_thread.run_sync(self._write_down, self._trace, content)
         async with self._send(

@@ -68,7 +68,13 @@ class TurnView:
     # The turn and its borders.
 
     def turn_begin(
-        self, index: int, request_text: str, *, reply_to: int | None = None, detail: str | None = None
+        self,
+        index: int,
+        request_text: str,
+        *,
+        reply_to: int | None = None,
+        detail: str | None = None,
+        author: str | None = None,
     ) -> list[Chunk]:
         """Open a turn with what the user said.
 
@@ -77,6 +83,7 @@ class TurnView:
             request_text: what the user said.
             reply_to: the turn before it in the same query.
             detail: the turn's number and age, when it is shown again.
+            author: who said it, when it is shown again; else the user of today.
         """
         self._flow.end_region()
         before = self._flow.take()
@@ -85,12 +92,12 @@ class TurnView:
         if self._flow.reasoning.is_unknown:
             text = f"unknown reasoning display {self._options.reasoning.mode!r}: showing an indicator instead"
             self._flow.add(Notice("notice:reasoning_display", "warning", "reasoning_display", text))
-        self._flow.request(request_text, detail)
+        self._flow.request(request_text, detail, author)
         return self._send()
 
-    def request(self, text: str) -> list[Chunk]:
+    def request(self, text: str, *, author: str | None = None) -> list[Chunk]:
         """Show that the user said something more within the turn, as old conversations have it."""
-        self._flow.request(text, None)
+        self._flow.request(text, None, author)
         return self._send()
 
     def attempt_begin(self) -> list[Chunk]:
@@ -135,11 +142,6 @@ class TurnView:
         if self._flow.kind == "reasoning" and (shown := self._flow.reasoning.elapse(elapsed_ms)) is not None:
             self._flow.add(shown)
         return self._send()
-
-    @property
-    def reasoning_region(self) -> int:
-        """The number of the latest region of reasoning in this turn, from 1; 0 before the first."""
-        return self._flow.reasoning.region_count
 
     def reasoning_summary(self, region_index: int, text: str) -> list[Chunk]:
         """Show the summary of a region of reasoning, which comes whenever it is ready."""

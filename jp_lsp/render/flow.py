@@ -100,12 +100,15 @@ class TextFlow:
         self.end_region()
         self.kind = None
 
-    def request(self, text: str, detail: str | None) -> None:
-        """Take all of what the user says; the assistant gets a new header behind it."""
+    def request(self, text: str, detail: str | None, author: str | None) -> None:
+        """Take all of what the user says, under the name of its author if that is known.
+
+        The assistant gets a new header behind it.
+        """
         self.end_region()
         self.kind = "request"
         if text.strip():
-            self._role("user", self._labels.user, None, detail)
+            self._role("user", clean_line(author or "") or self._labels.user, None, detail)
             self._write("request", self._clean(text))
             self.end_region()
         self._has_header = False

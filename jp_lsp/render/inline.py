@@ -21,7 +21,6 @@ from jp_lsp.render.html_tag import TagReader
 
 _SPECIAL = re.compile(r"[`*_~^\[\]<\\!]")
 _AMBIGUOUS = re.compile(r"[`*_~^\[\]<\\]")
-_BACKTICKS = re.compile("`+")
 _TARGET_STOP = re.compile(r"""[()\\"'<>]""")
 _TARGET = re.compile(
     r"""(?:<(?:[^<>\n\\]|\\.)*>|(?!<)[^\s\x00-\x1f\x7f]*)"""

@@ -74,3 +74,12 @@ class Labels:
     user: str = "User"
     assistant: str = "Assistant"
     model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What of the settings decides how a turn is shown; `problem` says which of them could not be used."""
+
+    options: DisplayOptions = field(default_factory=DisplayOptions)
+    labels: Labels = field(default_factory=Labels)
+    problem: str | None = None

@@ -142,10 +142,11 @@ class _Replay:
         chunks: list[Chunk] = []
         has_begun = False
         for event in turn.events:
-            if isinstance(event.kind, ChatRequest) and not has_begun:
-                chunks += view.turn_begin(turn.number, event.kind.content, detail=detail)
+            kind = event.kind
+            if isinstance(kind, ChatRequest) and not has_begun:
+                chunks += view.turn_begin(turn.number, kind.content, detail=detail, author=kind.author)
                 has_begun = True
-            elif not isinstance(event.kind, TurnStart):
+            elif not isinstance(kind, TurnStart):
                 if not has_begun:
                     chunks += view.turn_begin(turn.number, "", detail=detail)
                     has_begun = True
@@ -157,7 +158,7 @@ class _Replay:
         view = self._view
         kind = event.kind
         if isinstance(kind, ChatRequest):
-            return view.request(kind.content)
+            return view.request(kind.content, author=kind.author)
         if self._is_user_only:
             return []
         match kind:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jp_lsp.config.change_file import KeyOutcome
-from jp_lsp.config.explain import Contribution, Explanation, Item
+from jp_lsp.config.explanation import Contribution, Explanation, Item
 from jp_lsp.config.layer import Origin
 from jp_lsp.config.named_list import NamedConfiguration
 from jp_lsp.config.problem import Problem

@@ -25,6 +25,7 @@ from jp_lsp.language.completion import Known, Offer
 from jp_lsp.language.document import MAX_SIZE, Document
 from jp_lsp.language.findings import Mark, find_marks
 from jp_lsp.language.formats import SUFFIXES, read_document
+from jp_lsp.language.model_facts import model_summary
 from jp_lsp.language.positions import Encoding, Lines
 from jp_lsp.ports.provider import ModelDetails
 from jp_lsp.server.checks import Checks
@@ -159,7 +160,7 @@ class ConfigurationFiles:
 
         def models() -> Sequence[Offer]:
             self._are_models_wanted = True
-            return [Offer(str(each.id), each.display_name or "") for each in self.models]
+            return [Offer(str(each.id), model_summary(each)) for each in self.models]
 
         return Known(values, models, lambda: tuple(_extendable(file.path, file.base)))
 

@@ -15,8 +15,6 @@ from typing import Any, NoReturn
 
 from jp_lsp.server.lifecycle import ClosingReason
 
-_log = logging.getLogger(__name__)
-
 _REASONS = {
     "SIGTERM": ClosingReason.SIGTERM,
     "SIGINT": ClosingReason.SIGINT,

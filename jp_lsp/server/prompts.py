@@ -107,6 +107,7 @@ class PromptBroker:
         self._open: dict[DecisionId, _Open] = {}
         self._waiting: deque[DecisionId] = deque()
         self._visible: DecisionId | None = None
+        self._settling: Decision | None = None
         self._texts: dict[DecisionId, _Text] = {}
         self._fast_nulls = 0
 
@@ -128,6 +129,8 @@ class PromptBroker:
         if decision.is_urgent:
             self._waiting.appendleft(decision.id)
             self._supersede_visible(decision.id)
+        elif self._follows(decision):
+            self._waiting.appendleft(decision.id)
         else:
             self._waiting.append(decision.id)
         self._show_next()
@@ -169,6 +172,11 @@ class PromptBroker:
             return
         self._settle(entry, given)
 
+    def _follows(self, decision: Decision) -> bool:
+        """Tell whether it asks on about the call that is being answered for: that comes at once (trap 96)."""
+        settling = self._settling
+        return settling is not None and decision.call_id is not None and decision.call_id == settling.call_id
+
     def _supersede_visible(self, newcomer: DecisionId) -> None:
         """Put the visible question back behind an urgent one; it stays open (4.6)."""
         if self._visible is None:
@@ -184,7 +192,7 @@ class PromptBroker:
         entry.was_shown = False
 
     def _show_next(self) -> None:
-        if self._visible is not None or not self._waiting:
+        if self._visible is not None or self._settling is not None or not self._waiting:
             return
         entry = self._open[self._waiting.popleft()]
         self._visible = entry.decision.id
@@ -301,10 +309,16 @@ class PromptBroker:
         return self._open.get(entry.decision.id) is entry
 
     def _settle(self, entry: _Open, given: Answer) -> None:
-        """Give an answer on, once. The asker withdraws the question, which shows the next one."""
-        if self._is_open(entry):
+        """Give an answer on, once. The next question is shown when it is known whether one follows from it."""
+        if not self._is_open(entry):
+            return
+        self._settling = entry.decision
+        try:
             entry.asker.answer(given)
             self.withdraw(entry.decision.id, "answered")
+        finally:
+            self._settling = None
+        self._show_next()
 
     def _failed(self, entry: _Open, refusal: ClientAnswerError) -> None:
         if refusal.code == METHOD_NOT_FOUND:

@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from jp_lsp.attachments.survey import find_paths, survey
+from jp_lsp.attachments.walk import Tree
 from jp_lsp.config.files import is_file
 from jp_lsp.config.named_list import NamedConfiguration
 from jp_lsp.config.settings import WorkspaceSettings
@@ -125,6 +126,7 @@ class QueryDocuments:
         settings = self._workplace.configuration()
         documents = [each for each in self._documents.open_documents() if each.uri != uri]
         folder = settings.folder
+        tree = Tree(folder)
 
         @cache
         def values(overrides: tuple[str, ...]) -> JsonObject:
@@ -136,8 +138,8 @@ class QueryDocuments:
             locked=lambda overrides, switches: _locked(settings, overrides, switches),
             named=cache(settings.named),
             sets=lambda named: _sets(settings, named),
-            survey=lambda name: survey(name, folder, documents),
-            paths=lambda below, fits, limit: find_paths(folder, below, fits, limit),
+            survey=lambda name: survey(name, tree, documents),
+            paths=lambda below, fits, limit: find_paths(tree, below, fits, limit),
             models=self._files.models,
             conversations=await self._conversations(is_archived=False) if with_conversations else (),
             archived=await self._conversations(is_archived=True) if with_archived else (),

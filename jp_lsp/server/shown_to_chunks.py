@@ -68,6 +68,8 @@ class ShownToChunks:
                 return self._view.attempt_begin()
             case shown.PartArrived(part):
                 return self._first_part(part) if self._is_waiting else self._part(part)
+            case shown.ReasoningSummed(region, text):
+                return self._view.reasoning_summary(region, text)
             case shown.EventStored(event):
                 return self._event(event)
             case shown.CallShown():

@@ -14,23 +14,19 @@ from jp_lsp.driver.model_catalogue import ModelCatalogue
 from jp_lsp.driver.preparation import Surroundings
 from jp_lsp.ports.clock import Clock
 from jp_lsp.ports.editor import EditorDocuments
-from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.ports.upkeep import Upkeep
+from jp_lsp.render.options import Look
 from jp_lsp.turn.listing import UnfinishedTurn
 from jp_lsp.turn.outcome import Notice
 
 
 @dataclass(frozen=True, slots=True)
 class StoredConversation:
-    """A conversation to be read: its stream, and the settings that it would be continued with today.
-
-    `resolve` gives those of a stream that ends earlier; raises `Refusal` where they cannot be used any more.
-    """
+    """A conversation to be read: its stream, and how to find out how it is shown (`WorkspaceSettings.looks`)."""
 
     id: ConversationId
     stream: ConversationStream
-    settings: QuerySettings
-    resolve: Callable[[ConversationStream], QuerySettings]
+    looks: Callable[[ConversationStream], Callable[[int], Look]]
 
 
 class Scratch(Protocol):

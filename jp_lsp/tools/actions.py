@@ -45,13 +45,17 @@ class CloseQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RunPass:
-    """Run the tool, from scratch, with these arguments and answers."""
+    """Run the tool, from scratch, with these arguments and answers.
+
+    `is_allowed` tells whether the user, and not only a setting, let it run.
+    """
 
     call: CallId
     pass_number: int
     spec: ToolSpec
     arguments: JsonObject
     answers: Mapping[str, JsonValue]
+    is_allowed: bool
 
 
 @dataclass(frozen=True, slots=True)

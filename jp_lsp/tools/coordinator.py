@@ -7,10 +7,11 @@ are those of the query pipeline specification.
 
 from collections.abc import Callable
 
-from jp_lsp.conversation.call_metadata import TOOL_SERVER, TOOL_SOURCE
+from jp_lsp.conversation.call_metadata import TOOL_SERVER, TOOL_SOURCE, was_approved
 from jp_lsp.conversation.event import ConversationEvent, ToolCallRequest
 from jp_lsp.conversation.ids import CallId
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.conversation.sanitize import INTERRUPTED
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.tools import actions, responses
 from jp_lsp.tools.actions import ToolAction
@@ -149,6 +150,22 @@ class ToolCoordinator(CallAnswers):
 
         return self._step(at, end)
 
+    def turn_away(self, event: ConversationEvent, spec: ToolSpec | None, at: Timestamp) -> list[ToolAction]:
+        """Answer a stored call that was not dispatched when the turn ended: nobody is asked, and it does not run.
+
+        One that was let run in a turn that was cut off is told what repair would tell it.
+        """
+        assert isinstance(event.kind, ToolCallRequest)
+        call = Call(event, event.kind, spec, event.kind.arguments)
+        self.calls.append(call)
+        text = INTERRUPTED if was_approved(event) else responses.NOT_RUN
+
+        def answer() -> None:
+            self._note_source(call)
+            self._respond(call, Failed(text), None, CallPhase.CANCELLED)
+
+        return self._step(at, answer)
+
     def suspend(self, at: Timestamp) -> list[ToolAction]:
         """The turn is left unfinished: what runs is stopped and answered, what waits for the user stays open."""
 
@@ -189,8 +206,7 @@ class ToolCoordinator(CallAnswers):
 
     def _take(self, call: Call, refusal: str | None) -> None:
         """Refuse what cannot run, and decide about all else."""
-        if notes := _notes_of_source(call.spec):
-            self._out.append(actions.AmendCall(call.id, notes))
+        self._note_source(call)
         bad_json = call.event.metadata.get("arguments_error")
         if isinstance(bad_json, str):
             self._respond(call, Failed(responses.bad_json(bad_json)), "policy")
@@ -203,6 +219,10 @@ class ToolCoordinator(CallAnswers):
         else:
             call.arguments = prepared.arguments
             self._admit(call)
+
+    def _note_source(self, call: Call) -> None:
+        if notes := _notes_of_source(call.spec):
+            self._out.append(actions.AmendCall(call.id, notes))
 
     def _step(self, at: Timestamp, work: Callable[[], None]) -> list[ToolAction]:
         self._at = at

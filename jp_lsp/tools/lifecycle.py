@@ -238,9 +238,9 @@ class CallLifecycle:
             return
         call.pass_number += 1
         call.phase = CallPhase.RUNNING
-        answers = dict(call.answers)
+        answers, is_allowed = dict(call.answers), call.decision in {"run", "remembered"}
         self._out.append(
-            actions.RunPass(call.id, call.pass_number, self._spec(call), call.arguments, answers)
+            actions.RunPass(call.id, call.pass_number, self._spec(call), call.arguments, answers, is_allowed)
         )
 
     def _outcome(self, call: Call, outcome: ToolOutcome) -> None:

@@ -7,8 +7,11 @@ from jp_lsp.tools.builtin import DESCRIBE_TOOLS
 from jp_lsp.tools.spec import BuiltinSource, ToolSpec
 
 _RULES = (
-    "Call a tool when it brings you nearer to what the user asked for, and answer without one when not.",
+    "Call a tool when it brings you nearer to what the user asked for, and answer without one when not. Look things "
+    "up instead of guessing what a tool would tell you.",
+    "Give every argument that a tool requires, and leave out those you have no value for.",
     "Calls that do not depend on each other may be made together; their results come in the same order.",
+    "A result that reports an error is an answer: read it and adapt, do not repeat the same call.",
     "The user may skip or cancel a call, or change its arguments. Take that as guidance: do not repeat the "
     "call unchanged.",
 )

@@ -64,7 +64,7 @@ class BuiltinExecutor:
             case builtin.EDITOR_READ_FILE:
                 return await read_file(self._editor, run.root, run.arguments)
             case _:
-                return await edit_file(self._editor, run.root, run.arguments)
+                return await edit_file(self._editor, run.root, run.arguments, is_proposal=not run.is_allowed)
 
 
 def tell_user(arguments: Mapping[str, JsonValue]) -> ToolOutcome:

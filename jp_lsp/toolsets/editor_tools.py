@@ -48,8 +48,13 @@ async def read_file(editor: EditorDocuments, root: str, arguments: JsonObject) -
     return Succeeded(f"{state.shown}{lines} (version {state.version}; {state.note})\n\n{text}")
 
 
-async def edit_file(editor: EditorDocuments, root: str, arguments: JsonObject) -> Succeeded | Failed:
-    """Change a file through the editor; nothing happens unless all edits fit the text of this version (T22)."""
+async def edit_file(
+    editor: EditorDocuments, root: str, arguments: JsonObject, *, is_proposal: bool
+) -> Succeeded | Failed:
+    """Change a file through the editor; nothing happens unless all edits fit the text of this version (T22).
+
+    `is_proposal` lets the editor ask the user, who has not allowed the call: to be asked twice is once too often.
+    """
     try:
         state = await find_file(editor, root, _text(arguments, "path"))
         _require_current(state, _text(arguments, "version"))
@@ -63,6 +68,7 @@ async def edit_file(editor: EditorDocuments, root: str, arguments: JsonObject) -
         state.text,
         replacements,
         f"Edit {state.shown}",
+        is_proposal=is_proposal,
     )
     match outcome.result:
         case "applied":

@@ -11,6 +11,7 @@ are those of the query pipeline specification.
 
 from typing import assert_never
 
+from jp_lsp.conversation.compaction_ranges import end_before
 from jp_lsp.conversation.event import ConversationEvent, TurnStart
 from jp_lsp.conversation.ids import CallId
 from jp_lsp.conversation.retain import take_back
@@ -158,9 +159,10 @@ class TurnCoordinator(SteeredMachine):
             self._replaced = tuple(prepared.stream.entries)
             take_back(prepared.stream, prepared.replaces - 1)
         sanitize(prepared.stream)
+        end_before(prepared.stream, prepared.stream.turn_count)
         self._rollback_start = len(prepared.stream)
-        if prepared.config_delta is not None:
-            prepared.stream.append_config_delta(prepared.config_delta, self._at)
+        if (change := prepared.config_delta) is not None:
+            prepared.stream.append_config_delta(change.delta, self._at, change.unsets)
         self._open_turn(prepared.stream, prepared.request, reply_to=None)
 
     def _explain(self, explanation: Explanation) -> None:
@@ -181,6 +183,7 @@ class TurnCoordinator(SteeredMachine):
 
     def _reopen_turn(self, stream: ConversationStream) -> None:
         """Take up the turn that the stream ends with, where it was cut off (1.6)."""
+        end_before(stream, stream.turn_count - 1)
         starts = [at for at, entry in enumerate(stream.entries) if _is_turn_start(entry.event)]
         self._turn = TurnRecord(stream, starts[-1] if starts else 0)
         self._turn_index = stream.turn_count
@@ -271,9 +274,6 @@ class TurnCoordinator(SteeredMachine):
         elif self.phase in {Phase.FINISHING, Phase.CLOSING}:
             self._give_up_reply()
         elif self.phase is not Phase.IDLE:
-            if self._response is not None and self._response.is_open:
-                self._response.drop_held()
-                self._keep_partial(self._response, is_interrupted=True)
             self._leave()
 
     def _crashed(self, message: str) -> None:
@@ -286,9 +286,6 @@ class TurnCoordinator(SteeredMachine):
             self._notice("error", "internal", message)
             self._turn_over(is_persisted=False, has_failed=True)
         else:
-            if self._response is not None and self._response.is_open:
-                self._response.drop_held()
-                self._keep_partial(self._response)
             self._fail(StreamFailure(FailureKind.OTHER, message))
 
     def _progressed(self, call: CallId, message: str | None, percentage: int | None) -> None:

@@ -15,7 +15,7 @@ from enum import Enum
 from types import ModuleType
 from typing import TypeAlias, cast, get_args
 
-from jp_lsp.conversation import event, event_codec, json_text, timestamp
+from jp_lsp.conversation import directive, event, event_codec, json_text, timestamp
 from jp_lsp.conversation.entry import Entry
 from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import counting_event_ids
@@ -122,6 +122,7 @@ _CLASSES: Mapping[str, type] = {
     name: kind
     for module in (
         definition,
+        directive,
         event,
         failure,
         inputs,

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NewType, TypeAlias
 
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.ids import CallId, ConversationId
-from jp_lsp.conversation.json_value import JsonObject, JsonValue
+from jp_lsp.conversation.json_value import JsonValue
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.tools.decision import DecisionId
 from jp_lsp.tools.definition import ToolChoice
@@ -60,7 +61,7 @@ class PreparedTurn:
     request: ChatRequest
     options: TurnOptions
     is_new: bool = False
-    config_delta: JsonObject | None = None
+    config_delta: ConfigDelta | None = None
     tool_choice: ToolChoice = "auto"
     tools: Mapping[str, ToolSpec] = field(default_factory=lambda: {})
     memory: ToolMemory | None = None

@@ -33,11 +33,12 @@ from jp_lsp.tools.coordinator import ToolCoordinator
 from jp_lsp.tools.decision import Decision, DecisionId
 from jp_lsp.tools.definition import ToolChoice
 from jp_lsp.tools.memory import ToolMemory
+from jp_lsp.tools.spec import ToolSpec
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.actions import Action
 from jp_lsp.turn.cycle import ResilientCycle
 from jp_lsp.turn.failure import NOTICE_WORDS, StreamFailure
-from jp_lsp.turn.inputs import Instant, PreparedTurn, SavePoint
+from jp_lsp.turn.inputs import Instant, PreparedTurn
 from jp_lsp.turn.interrupt import PressCounter, PressReport
 from jp_lsp.turn.options import TurnOptions
 from jp_lsp.turn.outcome import FailureReport, Notice, Outcome, TurnSummary
@@ -143,21 +144,22 @@ class TurnMachine:
             self._record.append(event)
             self._show(shown.EventStored(event))
 
-    def _keep_partial(self, response: Response, *, is_interrupted: bool = False) -> None:
-        """Store the unfinished text of a response; an unfinished structured value is void."""
-        if response.builder.has_open_structured:
+    def _keep_partial(self, *, is_interrupted: bool = False) -> None:
+        """Store what the response has brought and not stored yet; an unfinished structured value is void.
+
+        That can be a whole call, which was held back behind an open text. Whoever keeps it goes on with the
+        calls of the cycle or ends the turn, and both answer it. A response that is over has nothing left.
+        """
+        if self._response is None:
+            return
+        self._response.drop_held()
+        builder = self._response.builder
+        if builder.has_open_structured:
             self._show(shown.Retracted("structured", "restart"))
-        events = response.builder.commit_partial(self._at)
+        events = builder.commit_partial(self._at)
         if is_interrupted and events and not isinstance(events[-1].kind, ToolCallRequest):
             events[-1] = _marked_interrupted(events[-1])
         self._store(events)
-
-    def _stop(self, outcome: Outcome) -> None:
-        """End the turn and keep what was shown."""
-        if self._response is not None and self._response.is_open:
-            self._response.drop_held()
-            self._keep_partial(self._response, is_interrupted=True)
-        self._finish(outcome)
 
     def _abort(self) -> None:
         """Take the cycle back, in the first cycle the whole turn with its request (D6).
@@ -207,23 +209,26 @@ class TurnMachine:
     def _fail(self, failure: StreamFailure, attempts: int | None = None) -> None:
         attempts = self._cycle.attempts if attempts is None else attempts
         self._report.failure = FailureReport(failure, attempts)
+        self._keep_partial()
         tries = f" after {attempts} attempts" if attempts > 1 else ""
         self._notice("error", "failed", f"{NOTICE_WORDS[failure.kind]}{tries}: {failure.message}")
         self._finish(Outcome.FAILED)
 
-    def _finish(self, outcome: Outcome, point: SavePoint = "P7") -> None:
-        """Answer what is still open and make everything durable."""
+    def _finish(self, outcome: Outcome) -> None:
+        """End the turn: keep what was shown, answer what is still open, and make everything durable."""
+        self._keep_partial(is_interrupted=True)
         self._let_go()
         self._end_tools()
         self._ending = outcome
-        self.phase = Phase.FINISHING if point == "P7" else Phase.CLOSING
-        self._do(actions.Save(point))
+        self.phase = Phase.FINISHING
+        self._do(actions.Save("P7"))
 
     def _leave(self) -> None:
         """Somebody goes away: store what came. Calls that wait for the user stay open, to be resumed."""
+        self._keep_partial(is_interrupted=True)
         self._let_go()
-        self._perform_tools(self._tools.suspend(self._at))
         self._release_tool_answers()
+        self._perform_tools(self._tools.suspend(self._at))
         self._ending = Outcome.STOPPED
         self.phase = Phase.CLOSING
         self._do(actions.Save("P8"))
@@ -289,16 +294,26 @@ class TurnMachine:
             self._perform_tool_action(action)
 
     def _end_tools(self) -> None:
-        """Give every call its response: cancelled where tools were running, else not run."""
+        """Give every stored call its one response: cancelled where tools were running, else not run (R101).
+
+        A call may be stored without being handed over: it was kept just now, or nobody came to it yet.
+        """
+        self._release_tool_answers()
         end = self._tools.cancel if self._tools.has_begun else self._tools.end_unstarted
         self._perform_tools(end(self._at))
-        self._release_tool_answers()
+        for call in self._record.unanswered_calls():
+            self._perform_tools(self._tools.turn_away(call, self._tool_of(call), self._at))
 
     def _discard_tools(self) -> None:
         """The calls of the cycle are taken back."""
         self._held_tool_actions = []
         self._perform_tools(self._tools.discard())
         self._tools = self._new_tools()
+
+    def _tool_of(self, call: ConversationEvent) -> ToolSpec | None:
+        """Give the tool that a stored call asks for, if it is offered."""
+        assert self._prepared is not None, "calls come behind the preparation"
+        return self._prepared.tools.get(call.kind.name) if isinstance(call.kind, ToolCallRequest) else None
 
     def _tool_named(self, call: CallId) -> str:
         return next((each.name for each in self._tools.calls if each.id == call), "")

@@ -83,6 +83,10 @@ class TurnRecord:
             for event in self.stream.events(self.checkpoint)
         )
 
+    def cycle_has_calls(self) -> bool:
+        """Whether the current cycle has tool calls, handed over or not."""
+        return any(isinstance(event.kind, ToolCallRequest) for event in self.stream.events(self.checkpoint))
+
     def drop_unreadable_calls(self) -> list[str]:
         """Take back the calls of this attempt whose arguments were cut; gives their names, sorted."""
         events = self.stream.events(self.attempt_mark)

@@ -42,6 +42,14 @@ class PartArrived:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasoningSummed:
+    """What the model thought, in short; `region` says in which stretch of reasoning of the turn, counted from 1."""
+
+    region: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class EventStored:
     """An event was appended to the stream: closes a structured value."""
 
@@ -152,6 +160,7 @@ Shown: TypeAlias = (
     TurnBegan
     | AttemptBegan
     | PartArrived
+    | ReasoningSummed
     | EventStored
     | CallShown
     | RawArgumentsShown

@@ -88,7 +88,7 @@ class SteeredMachine(CycleMachine):
             case _ if self._options.interrupt.cancel_means == "abort" and self._response is not None:
                 self._abort()
             case _:
-                self._stop(Outcome.STOPPED)
+                self._finish(Outcome.STOPPED)
 
     def _answered(self, decision: DecisionId, choice: str | None, text: str | None) -> None:
         if decision == self._menu:
@@ -138,7 +138,7 @@ class SteeredMachine(CycleMachine):
         if self._options.interrupt.on_dismiss == "continue":
             self._choose("continue", None)
         else:
-            self._stop(Outcome.INTERRUPTED)
+            self._finish(Outcome.INTERRUPTED)
 
     def _choose_on_purpose(self, choice: str, text: str | None) -> None:
         """Do what the user chose. Only that forgets the presses: a configured Continue can be escalated (4.3)."""
@@ -152,7 +152,7 @@ class SteeredMachine(CycleMachine):
             case "stop" if self.phase is Phase.PREPARING:
                 self._cancel_before_start()
             case "stop":
-                self._stop(Outcome.STOPPED)
+                self._finish(Outcome.STOPPED)
             case "abort":
                 self._abort()
             case "reply" | "respond":
@@ -222,7 +222,7 @@ class SteeredMachine(CycleMachine):
             self._respond_to_tools(text)
         elif text.strip():
             self._pending_reply = text
-            self._stop(Outcome.REPLIED)
+            self._finish(Outcome.REPLIED)
         else:
             self._reply_was_cancelled()
 
@@ -271,7 +271,7 @@ class SteeredMachine(CycleMachine):
             self._ending = outcome
             self._turn_over(is_persisted=False)
         else:
-            self._stop(outcome)
+            self._finish(outcome)
 
     def _cancel_before_start(self) -> None:
         self._close_decisions("withdrawn")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import assert_never
 
+from jp_lsp.conversation.call_metadata import was_approved
 from jp_lsp.conversation.event import ConversationEvent, ToolCallRequest
 from jp_lsp.tools.actions import ToolAction
 from jp_lsp.tools.responses import TOO_MANY_CALLS
@@ -53,8 +54,7 @@ class CycleMachine(TurnMachine):
         if waiting:
             self._cycle_number = 1
             for call in waiting:
-                was_approved = call.metadata.get("decision") in {"run", "policy", "remembered"}
-                self._dispatch_calls([call], may_have_run=was_approved)
+                self._dispatch_calls([call], may_have_run=was_approved(call))
             self._execute()
         elif self._record.is_answered():
             self._finish_answered(Outcome.COMPLETED)
@@ -173,11 +173,9 @@ class CycleMachine(TurnMachine):
 
     def _rebuild(self, response: Response) -> None:
         """Honour the provider's wish to be asked again after its repairs (6.4)."""
-        self._keep_partial(response)
+        self._keep_partial()
         if self._cycle.may_rebuild(response.patched_events):
-            self.phase = Phase.WAITING
-            self._save_partials()
-            self._send_when_saved()
+            self._go_on_behind_partial()
             return
         text = (
             "the provider asked for a retry too many times in a row"
@@ -188,8 +186,6 @@ class CycleMachine(TurnMachine):
 
     def _dispatch_calls(self, events: Iterable[ConversationEvent], *, may_have_run: bool = False) -> None:
         """Hand calls over as soon as they are stored; their questions do not wait for the rest (D4)."""
-        assert self._prepared is not None, "calls come behind the preparation"
-        tools = self._prepared.tools
         for event in events:
             if not isinstance(event.kind, ToolCallRequest):
                 continue
@@ -198,7 +194,7 @@ class CycleMachine(TurnMachine):
             self._perform_tools(
                 self._tools.dispatch(
                     event,
-                    tools.get(event.kind.name),
+                    self._tool_of(event),
                     self._at,
                     refusal=TOO_MANY_CALLS if is_over else None,
                     may_have_run=may_have_run,
@@ -304,8 +300,8 @@ class CycleMachine(TurnMachine):
     def _attempt_failed(self, response: Response, failure: StreamFailure) -> None:
         """Keep what came, then retry, go on with the calls that came, or give up (6.2)."""
         dropped = response.builder.incomplete_tool_calls()
-        self._keep_partial(response)
-        if failure.is_retryable and self._tools.calls:
+        self._keep_partial()
+        if failure.is_retryable and self._record.cycle_has_calls():
             text = "The answer ended early; its complete tool calls go on." + _dropped_calls(dropped)
             self._notice("warning", "stream_ended_early", text)
             self._evaluate(OtherReason("stream ended early"))
@@ -319,8 +315,12 @@ class CycleMachine(TurnMachine):
     def _go_on_without_stream(self, response: Response) -> None:
         """The stream died while the menu was open: send a continuation; that costs no retry budget."""
         response.is_open = False
-        self._keep_partial(response)
-        if self._tools.calls:
+        self._keep_partial()
+        self._go_on_behind_partial()
+
+    def _go_on_behind_partial(self) -> None:
+        """Go on with the calls that came, as they must be answered before anything is sent (D15); else send again."""
+        if self._record.cycle_has_calls():
             self._evaluate(OtherReason("stream ended early"))
             return
         self.phase = Phase.WAITING

@@ -61,6 +61,25 @@ def stamp_of(path: Path | str) -> Stamp | None:
     return Stamp.of(status) if stat.S_ISREG(status.st_mode) else None
 
 
+HIDDEN = Stamp(0, -1, 0)
+"""The stamp of a file that we may not look at; it is older than all others."""
+
+
+def glance(path: Path | str) -> Stamp | None:
+    """Give the stamp of a regular file as `stamp_of` does, or `HIDDEN`: one closed folder must not hide all others."""
+    try:
+        return stamp_of(path)
+    except PermissionError:
+        return HIDDEN
+
+
+def why_absent(path: Path) -> str:
+    """Say why there is no regular file: it is missing, or something else stands there, which is not followed."""
+    if not os.path.lexists(path):
+        return "is missing"
+    return "is a link, which is not followed" if path.is_symlink() else "is not a file"
+
+
 def read_file(path: Path) -> tuple[bytes, FileState]:
     """Read a whole file together with the state that belongs to just these bytes."""
     with path.open("rb") as file:

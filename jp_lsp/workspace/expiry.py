@@ -16,7 +16,7 @@ from jp_lsp.workspace.lock import acquire, lock_path
 from jp_lsp.workspace.paths import Roots
 from jp_lsp.workspace.reading import read_metadata
 from jp_lsp.workspace.sessions import active_conversations
-from jp_lsp.workspace.trash import move_to_trash
+from jp_lsp.workspace.trash import move_all_to_trash
 
 _log = logging.getLogger(__name__)
 
@@ -59,13 +59,11 @@ def _remove(roots: Roots, conversation: ConversationId, now: Timestamp) -> bool:
 
 def _move(roots: Roots, conversation: ConversationId, now: Timestamp) -> bool:
     """Look again now that nobody else may write, then move the folders of both roots."""
-    folders = [(root, folder) for root in roots.in_reading_order for folder in root.folders_of(conversation)]
-    found = [metadata for _, folder in folders if (metadata := read_metadata(folder)) is not None]
+    folders = [folder for root in roots.in_reading_order for folder in root.folders_of(conversation)]
+    found = [metadata for folder in folders if (metadata := read_metadata(folder)) is not None]
     if not found or not all(_is_over(metadata.expires_at, now) for metadata in found):
         return False
-    for root, folder in folders:
-        reason = f"its time was up: `expires_at` in {METADATA} says when"
-        move_to_trash(folder, reason, now, conversations=root.conversations)
+    move_all_to_trash(folders, f"its time was up: `expires_at` in {METADATA} says when", now)
     return True
 
 

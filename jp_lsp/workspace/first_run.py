@@ -22,7 +22,7 @@ from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.workspace.atomic import Stamp, make_folder, stamp_of, sync_file, sync_folder
 from jp_lsp.workspace.folders import MANAGED, Root
 from jp_lsp.workspace.lock import acquire, lock_path
-from jp_lsp.workspace.paths import FIRST_RUN, Roots
+from jp_lsp.workspace.paths import FIRST_RUN, Roots, copy_tree
 
 BATCH = 500
 """Conversations that are synced together; as many are copied once more after a run that was cut off."""
@@ -91,7 +91,7 @@ def _copy_partition(roots: Roots, silo: Root, check: Callable[[], None], *, is_a
             fresh = silo.path / FIRST_RUN / name
             try:
                 seen = _look(source / name)
-                shutil.copytree(source / name, fresh, symlinks=True)
+                copy_tree(source / name, fresh)
             except OSError as error:
                 failures.append(error)
             else:

@@ -14,10 +14,11 @@ from typing import TypeAlias
 
 from jp_lsp.conversation.ids import ConversationId, deciseconds_of
 from jp_lsp.ports.upkeep import ConversationFacts, Presence
-from jp_lsp.workspace.atomic import Stamp, read_file, stamp_of
+from jp_lsp.workspace.atomic import Stamp, glance, read_file, why_absent
 from jp_lsp.workspace.folders import METADATA, Root, RootName
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
+from jp_lsp.workspace.reading import LARGEST_FILE
 
 _SETTLED = 3_000_000_000
 """Nanoseconds; some disks tell times no better than to two seconds."""
@@ -146,13 +147,17 @@ class _Shelf:
 
     def stamp(self, conversation: ConversationId) -> Stamp | None:
         """Give the stamp of the metadata; a folder that was renamed meanwhile is looked for again."""
-        stamp = stamp_of(self._paths[conversation])
+        stamp = glance(self._paths[conversation])
         if stamp is None:
             folder = self.root.folder_of(conversation, is_archived=self._is_archived)
             if folder is not None and folder.name != self.names[conversation]:
                 self.put(conversation, folder.name)
-                stamp = stamp_of(self._paths[conversation])
+                stamp = glance(self._paths[conversation])
         return stamp
+
+    def why_absent(self, conversation: ConversationId) -> str:
+        """Say why there are no metadata."""
+        return why_absent(Path(self._paths[conversation]))
 
     def metadata(self, conversation: ConversationId, stamp: Stamp) -> Metadata | str:
         """Give what the file says, or what is wrong with it."""
@@ -160,10 +165,16 @@ class _Shelf:
         known = self._parsed.get(name)
         if known is not None and known[0] == stamp:
             return known[1]
+        if stamp.size > LARGEST_FILE:
+            return f"{METADATA} is larger than {LARGEST_FILE >> 20} MiB"
         try:
             data, state = read_file(Path(self._paths[conversation]))
             parsed: Metadata | str = Metadata.parse(data.decode())
-        except (OSError, UnicodeDecodeError, MetadataError) as error:
+        except OSError as error:
+            return f"{METADATA}: {error.strerror or error}"
+        except UnicodeDecodeError as error:
+            return f"{METADATA} is not UTF-8: {error.reason} at byte {error.start}"
+        except MetadataError as error:
             return str(error)
         self._parsed[name] = (state.stamp, parsed)
         return parsed
@@ -186,7 +197,8 @@ def _facts(
     else:
         presence = "user_local" if holders[0].root.name == "silo" else "external"
     if not stamps:
-        return ConversationFacts(conversation, presence, is_archived, problem="metadata.json is missing")
+        problem = f"{METADATA} {holders[0].why_absent(conversation)}"
+        return ConversationFacts(conversation, presence, is_archived, problem=problem)
     stamp, newest = max(stamps, key=lambda found: found[0].modified)
     metadata = newest.metadata(conversation, stamp)
     if isinstance(metadata, str):

@@ -3,6 +3,7 @@
 Nothing here writes, except `ensure_workspace_id`.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,21 +33,22 @@ def find_workspace_by_id(user_data: Path, workspace_id: str) -> Path | None:
     for folder in silos_of(user_data, workspace_id):
         storage = folder / "storage"
         if storage.is_symlink() and storage.is_dir():
-            return storage.resolve().parent
+            return Path(os.path.abspath(folder / storage.readlink())).parent
     return None
 
 
 def silos_of(user_data: Path, workspace_id: str) -> list[Path]:
-    """List the user-local folders of a workspace: those named by its id, alone or behind a dash."""
+    """List the user-local folders of a workspace: those named by its id, alone or behind a dash.
+
+    The user may have put one on another disk and a link in its place.
+    """
     parent = user_data / "workspace"
     if not parent.is_dir():
         return []
     return sorted(
         folder
         for folder in parent.iterdir()
-        if (folder.name == workspace_id or folder.name.endswith(f"-{workspace_id}"))
-        and folder.is_dir()
-        and not folder.is_symlink()
+        if (folder.name == workspace_id or folder.name.endswith(f"-{workspace_id}")) and folder.is_dir()
     )
 
 

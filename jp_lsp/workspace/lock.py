@@ -15,7 +15,7 @@ from pathlib import Path
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.workspace.atomic import make_folder
+from jp_lsp.workspace.atomic import make_folder, stamp_of
 from jp_lsp.workspace.paths import Roots
 
 if sys.platform != "win32":
@@ -24,6 +24,8 @@ if sys.platform != "win32":
 _ATTEMPTS = 100
 _UNSUPPORTED = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL})
 _LONGEST_NOTE = 4096
+_NOT_THROUGH_LINKS = os.O_NOFOLLOW if sys.platform != "win32" else 0
+"""What a link leads to, which may be any file of the user's, would be locked and written to."""
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +62,7 @@ def lock_path(roots: Roots, conversation: ConversationId) -> Path:
     """Give the lock file of a conversation: in the user's folder, or where another program put it."""
     name = f"{conversation}.lock"
     private, shared = roots.private / "locks" / name, roots.workspace.path / "locks" / name
-    return shared if shared.exists() and not private.exists() else private
+    return shared if stamp_of(shared) is not None and not os.path.lexists(private) else private
 
 
 def acquire(path: Path, now: Timestamp | None, session: str | None = None) -> Lock | None:
@@ -74,7 +76,7 @@ def acquire(path: Path, now: Timestamp | None, session: str | None = None) -> Lo
     """
     make_folder(path.parent)
     for _ in range(_ATTEMPTS):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NOT_THROUGH_LINKS, 0o666)
         try:
             if not _try_lock(descriptor, path):
                 os.close(descriptor)
@@ -93,7 +95,7 @@ def acquire(path: Path, now: Timestamp | None, session: str | None = None) -> Lo
 def is_locked(path: Path) -> bool:
     """Tell whether somebody holds the lock; a file that cannot be opened counts as held."""
     try:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, os.O_RDWR | _NOT_THROUGH_LINKS)
     except FileNotFoundError:
         return False
     except OSError:
@@ -111,8 +113,9 @@ def describe_holder(path: Path) -> str | None:
     try:
         with path.open(encoding="utf-8") as file:
             note = json.loads(file.read(_LONGEST_NOTE))
-        pid, since = note["pid"], note["acquired_at"]
-    except (OSError, ValueError, KeyError, TypeError):
+        pid, since = int(note["pid"]), str(note["acquired_at"])
+        Timestamp.parse(since)
+    except (OSError, ValueError, OverflowError, KeyError, TypeError, RecursionError):
         return "another process"
     return f"process {pid}, since {since}"
 
@@ -153,7 +156,7 @@ def _try_lock(descriptor: int, path: Path) -> bool:
 def _leads_to(path: Path, descriptor: int) -> bool:
     """Tell whether the path still leads to the locked file, and was not removed or replaced meanwhile."""
     try:
-        status = path.stat()
+        status = path.lstat()
     except FileNotFoundError:
         return False
     return os.path.samestat(status, os.fstat(descriptor))

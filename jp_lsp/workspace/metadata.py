@@ -11,7 +11,7 @@ from typing import assert_never, cast
 
 from jp_lsp.conversation import json_text, shape
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.conversation.labels import Labels, change_labels, read_labels
+from jp_lsp.conversation.labels import Labels, change_labels, in_order, read_labels
 from jp_lsp.conversation.metadata_edit import (
     Activate,
     ChangeLabels,
@@ -49,14 +49,19 @@ class Metadata:
 
     @classmethod
     def parse(cls, text: str) -> "Metadata":
-        """Read the file.
+        """Read the file; what no file can hold is mended, and so will be written (trap 18).
 
         Raises:
             MetadataError: it is no JSON object, lacks `last_activated_at`, has a field of the wrong type,
                 or gives a known field twice, which other readers refuse.
         """
         try:
-            return _from_fields(_read_fields(text), text)
+            fields = _read_fields(text)
+            if json_text.has_surrogates(text, fields):
+                return _from_fields(cast(JsonObject, json_text.without_surrogates(fields)))
+            if text.count("[") + text.count("{") > json_text.DEEPEST:
+                json_text.to_text(fields)  # what we could not write again, no other program reads
+            return _from_fields(fields, text)
         except ValueError as error:
             raise MetadataError(f"metadata.json: {error}") from error
 
@@ -115,6 +120,8 @@ class Metadata:
     def _with(self, name: str, value: JsonValue) -> "Metadata":
         """Change one field: known ones stand in the format's order, unknown ones behind them as read."""
         changed = {**self.fields, name: value}
+        labels = cast(JsonObject, changed.get("labels") or {})
+        changed["labels"] = in_order(labels) or None  # none are not written
         known = {field: changed[field] for field in _FIELDS if changed.get(field) is not None}
         return _from_fields(known | {field: item for field, item in changed.items() if field not in _FIELDS})
 

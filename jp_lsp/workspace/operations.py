@@ -18,20 +18,28 @@ from jp_lsp.conversation.search import SearchQuery
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.upkeep import ConversationFacts, Found, HeldElsewhere, Mark, Trashed
-from jp_lsp.workspace.atomic import make_folder, stamp_of, sync_folder, write_file
+from jp_lsp.workspace.atomic import (
+    make_folder,
+    read_own_text,
+    stamp_of,
+    sync_folder,
+    why_absent,
+    write_file,
+)
 from jp_lsp.workspace.draft import Drafts
 from jp_lsp.workspace.folders import METADATA, Root, RootName
 from jp_lsp.workspace.listing import Listing, find_facts
 from jp_lsp.workspace.lock import acquire, describe_holder, held_conversations, lock_path
-from jp_lsp.workspace.marking import marks_of
+from jp_lsp.workspace.looking import look
+from jp_lsp.workspace.marking import is_own, marks_of
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
 from jp_lsp.workspace.placing import finish_move, import_external, place
-from jp_lsp.workspace.reading import UnreadableError
+from jp_lsp.workspace.reading import LARGEST_FILE, UnreadableError
 from jp_lsp.workspace.relocation import to_user, to_workspace
 from jp_lsp.workspace.restoring import REMOVED, Removed, removed_conversations, take_back, title_of
 from jp_lsp.workspace.searching import search_beside
-from jp_lsp.workspace.trash import move_to_trash
+from jp_lsp.workspace.trash import move_all_to_trash, move_to_trash
 
 _OLDER_COPY = "a newer copy of the conversation took its place"
 
@@ -64,11 +72,15 @@ class DiskOperations:
 
     async def list(self, *, is_archived: bool) -> Sequence[ConversationFacts]:
         """List live or archived conversations by id."""
-        return await to_thread.run_sync(partial(self._listing.facts, is_archived=is_archived))
+        return await look(partial(self._listing.facts, is_archived=is_archived))
 
     async def marks(self) -> Mapping[ConversationId, Mark]:
         """Mark every conversation, from names and times alone."""
-        return await to_thread.run_sync(marks_of, self._roots)
+        return await look(partial(marks_of, self._roots))
+
+    def is_own(self, conversation: ConversationId, before: Mark | None, after: Mark) -> bool:
+        """Tell whether all that differs in a conversation's files was written by us."""
+        return is_own(self._roots, conversation, before, after)
 
     def places(self) -> Sequence[str]:
         """Give the paths of the folders that hold a folder `conversations`."""
@@ -76,7 +88,7 @@ class DiskOperations:
 
     async def held(self) -> Collection[ConversationId]:
         """Give the conversations that somebody holds."""
-        return await to_thread.run_sync(held_conversations, self._roots)
+        return await look(partial(held_conversations, self._roots))
 
     async def facts(self, conversation: ConversationId) -> ConversationFacts:
         """Look one conversation up, live or archived.
@@ -84,22 +96,22 @@ class DiskOperations:
         Raises:
             Refusal: there is none.
         """
-        return await to_thread.run_sync(self._facts, conversation)
+        return await look(partial(self._facts, conversation))
 
     async def folder(self, conversation: ConversationId) -> str | None:
         """Give the URI of a conversation's folder, the workspace's if there is one."""
-        return await to_thread.run_sync(self._folder, conversation)
+        return await look(partial(self._folder, conversation))
 
     async def draft(self, conversation: ConversationId) -> str | None:
         """Give the text that was left unsent in a conversation."""
-        return await to_thread.run_sync(Drafts(self._roots).read, conversation)
+        return await look(partial(Drafts(self._roots).read, conversation))
 
     async def search(self, conversation: ConversationFacts, query: SearchQuery, limit: int) -> Found:
         """Look for hits where the conversation was listed, and where it is now, should it have been renamed."""
         folders = self._listing.known_folders(conversation.id, is_archived=conversation.is_archived)
         found = await search_beside(folders, query, limit)
         if found is None:
-            folders = await to_thread.run_sync(self._folders, conversation)
+            folders = await look(partial(self._folders, conversation))
             found = await search_beside(folders, query, limit)
         return found or Found()
 
@@ -128,7 +140,7 @@ class DiskOperations:
 
     async def trashed(self) -> Sequence[Trashed]:
         """List the conversations that were removed and can be restored, the latest first."""
-        return await to_thread.run_sync(self._trashed)
+        return await look(self._trashed)
 
     async def restore(self, conversation: ConversationId) -> ConversationFacts:
         """Move a removed conversation back to where it was."""
@@ -161,10 +173,14 @@ class DiskOperations:
         """Move the user's copy first: what a crash leaves is then the workspace's, which is still in the list."""
         with self._locked(conversation):
             self._change(conversation, [SetArchived(self._now())])
-            for root in self._roots.in_reading_order:
-                for folder in root.folders_of(conversation):
-                    self._trash(root, conversation, _OLDER_COPY, is_archived=True)
-                    _move(folder, root.partition(is_archived=True))
+            try:
+                for root in self._roots.in_reading_order:
+                    for folder in root.folders_of(conversation):
+                        self._trash(root, conversation, _OLDER_COPY, is_archived=True)
+                        _move(folder, root.partition(is_archived=True))
+            except OSError:
+                finish_move(self._roots, conversation)
+                raise
         return self._facts(conversation)
 
     def _unarchive(self, conversation: ConversationId) -> ConversationFacts:
@@ -180,8 +196,9 @@ class DiskOperations:
 
     def _remove(self, conversation: ConversationId) -> Sequence[str]:
         with self._locked(conversation):
-            moved = [self._trash(root, conversation, REMOVED) for root in self._roots.in_reading_order]
-        return [path.as_uri() for paths in moved for path in paths]
+            roots = self._roots.in_reading_order
+            folders = [folder for root in roots for folder in root.folders_of(conversation)]
+            return [path.as_uri() for path in move_all_to_trash(folders, REMOVED, self._now())]
 
     def _trashed(self) -> Sequence[Trashed]:
         found = removed_conversations(self._roots)
@@ -202,6 +219,8 @@ class DiskOperations:
             if removed is None:
                 text = f"There is no conversation {conversation} in the trash of this workspace."
                 raise Refusal("conversation_not_found", text)
+            for root in self._roots.in_reading_order:
+                root.own_writes.forget(conversation)
             take_back(removed, self._now())
         return self._facts(conversation)
 
@@ -229,7 +248,8 @@ class DiskOperations:
         for root in reversed(self._roots.in_reading_order):
             if root.folder_of(conversation) is not None:
                 folder = place(root, conversation, metadata.title, self._now())
-                write_file(folder / METADATA, metadata.text.encode())
+                stamp = write_file(folder / METADATA, metadata.text.encode())
+                root.own_writes.note(conversation, METADATA, stamp)
 
     def _read_metadata(self, conversation: ConversationId, *, is_archived: bool = False) -> Metadata:
         """Read the newer of the two copies (conversation format 1.4)."""
@@ -240,11 +260,14 @@ class DiskOperations:
         ]
         stamps = {folder: stamp for folder in folders if (stamp := stamp_of(folder / METADATA)) is not None}
         if not stamps:
-            raise _unreadable(conversation, f"{METADATA} is missing")
+            raise _unreadable(conversation, f"{METADATA} {why_absent(folders[0] / METADATA)}")
         newest = max(stamps, key=lambda folder: stamps[folder].modified)
         try:
-            return Metadata.parse((newest / METADATA).read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, MetadataError) as error:
+            return Metadata.parse(read_own_text(newest / METADATA, LARGEST_FILE) or "")
+        except UnicodeDecodeError as error:
+            problem = f"{METADATA} is not UTF-8: {error.reason} at byte {error.start}"
+            raise _unreadable(conversation, problem) from error
+        except MetadataError as error:
             raise _unreadable(conversation, error) from error
 
     def _trash(

@@ -13,10 +13,14 @@ from pathlib import Path
 from jp_lsp.conversation.directory_name import directory_name
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, make_folder, stamp_of, sync_folder
+from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, make_folder, read_file, stamp_of, sync_folder
 from jp_lsp.workspace.folders import EVENTS, MANAGED, Root
 from jp_lsp.workspace.paths import Roots, copy_folder
-from jp_lsp.workspace.trash import move_to_trash
+from jp_lsp.workspace.trash import free_place, move_to_trash, write_note
+
+_REPLACED = (
+    "the conversation's other copy was newer and took its place, and does not have all that was said here"
+)
 
 _log = logging.getLogger(__name__)
 
@@ -24,20 +28,35 @@ _log = logging.getLogger(__name__)
 def place(root: Root, conversation: ConversationId, title: str | None, now: Timestamp) -> Path:
     """Give the conversation's one folder its present name; it is made if there is none.
 
+    Of several folders the newest stays, which is the one that is read, also where an older one has the name
+    already. Where something else has it, such as a link or a file, the folder is called otherwise: it is found by
+    its number all the same.
+
     Raises:
         OSError: it could not be named or made.
     """
     target = root.conversations / directory_name(conversation, title)
-    others = [folder for folder in root.folders_of(conversation) if folder != target]
-    if not target.is_dir() and others:
-        others.pop(0).rename(target)
-        sync_folder(root.conversations)
-    for folder in others:
+    folders = root.folders_of(conversation)
+    for folder in folders[1:]:
         _log.warning("%s is a second folder of %s and goes to the trash", folder, conversation)
         reason = f"{target.name} is the folder of the same conversation"
         move_to_trash(folder, reason, now, conversations=root.conversations)
-    make_folder(target)
+    if not folders:
+        if os.path.lexists(target):
+            target = target.with_name(directory_name(conversation, None))
+        make_folder(target)
+    elif folders[0] != target:
+        if os.path.lexists(target) and not _is_same_folder(folders[0], target):
+            _log.warning("%s is in the way, so %s keeps its name", target, folders[0])
+            return folders[0]
+        folders[0].rename(target)
+        sync_folder(root.conversations)
     return target
+
+
+def _is_same_folder(folder: Path, name: Path) -> bool:
+    """Tell whether a name means this folder, where names may be written in several ways."""
+    return not name.is_symlink() and folder.samefile(name)
 
 
 def finish_move(roots: Roots, conversation: ConversationId) -> Path | None:
@@ -83,6 +102,26 @@ def import_external(roots: Roots, conversation: ConversationId) -> Path | None:
     target = silo.conversations / source.name
     copy_folder(source, target)
     return target
+
+
+def keep_replaced(root: Root, folder: Path, events: bytes, now: Timestamp) -> None:
+    """Copy a folder to the trash if the stream in it is about to give way to one that does not go on where it ends.
+
+    A checkout makes an old copy the newer one, which then counts (trap 53); what only the other had said would be
+    gone with the next save.
+
+    Raises:
+        OSError: it could not be read or copied.
+    """
+    if stamp_of(folder / EVENTS) is None:
+        return
+    replaced, _ = read_file(folder / EVENTS)
+    if events.startswith(replaced.rstrip().removesuffix(b"]").rstrip()):
+        return
+    target = free_place(folder.name, root.conversations)
+    copy_folder(folder, target)
+    write_note(target, folder.name, _REPLACED, now, "copied")
+    _log.warning("what %s held is kept in %s, because a newer copy takes its place", folder, target)
 
 
 def move_others(source: Path, target: Path) -> None:

@@ -6,6 +6,7 @@ begins anew, and only a conversation that is not there twice is missing.
 """
 
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,15 @@ from typing import TypeAlias, cast
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.stored import StreamFormatError
 from jp_lsp.ports.upkeep import Presence
-from jp_lsp.workspace.atomic import FileState, Stamp, read_file, read_own_text, read_state, stamp_of
+from jp_lsp.workspace.atomic import (
+    FileState,
+    Stamp,
+    read_file,
+    read_own_text,
+    read_state,
+    stamp_of,
+    why_absent,
+)
 from jp_lsp.workspace.elements import elements_of
 from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, MANAGED, METADATA, RootName
 from jp_lsp.workspace.metadata import Metadata, MetadataError
@@ -133,6 +142,8 @@ def _read_once(folders: Mapping[RootName, Path]) -> Reading:
             raise _MovedError from error
         if states[root, name].stamp != stamp:
             raise _MovedError
+    # A stream without a base is of the oldest form, whose first entry is taken for it; a link is not the same.
+    has_base = os.path.lexists(folders[stream_root] / BASE_CONFIG)
     if _stamps(folders) != before or not all(folder.is_dir() for folder in folders.values()):
         raise _MovedError
     _warn_of_shorter_winner(stream_root, folders, before)
@@ -140,7 +151,7 @@ def _read_once(folders: Mapping[RootName, Path]) -> Reading:
     base_config = contents.get((stream_root, BASE_CONFIG))
     return Reading(
         metadata=_text(folders[metadata_root], METADATA, contents.get((metadata_root, METADATA))),
-        base_config=None if base_config is None else _text(folders[stream_root], BASE_CONFIG, base_config),
+        base_config=_text(folders[stream_root], BASE_CONFIG, base_config) if has_base else None,
         events=_text(folders[stream_root], EVENTS, contents.get((stream_root, EVENTS))),
         presence=cast(Presence, presence),
         states=states,
@@ -176,7 +187,7 @@ def _newest(
 
 def _text(folder: Path, name: str, data: bytes | None) -> str:
     if data is None:
-        raise UnreadableError(f"{name} is missing in {folder}")
+        raise UnreadableError(f"{name} {why_absent(folder / name)} in {folder}")
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -12,7 +12,7 @@ from jp_lsp.workspace.atomic import write_file
 from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, METADATA, Root
 from jp_lsp.workspace.metadata import Metadata
 from jp_lsp.workspace.paths import Roots
-from jp_lsp.workspace.placing import import_external, move_others, place, remove_folder
+from jp_lsp.workspace.placing import import_external, keep_replaced, move_others, place, remove_folder
 from jp_lsp.workspace.reading import Reading, UnreadableError, read_conversation
 
 _OTHER_FILES = (
@@ -62,11 +62,12 @@ def _write(root: Root, conversation: ConversationId, reading: Reading, now: Time
     The metadata come last: a folder that a crash left half made is then in no list (as in a first save).
     """
     folder = place(root, conversation, Metadata.parse(reading.metadata).title, now)
+    keep_replaced(root, folder, reading.events.encode(), now)
     for name, text in (
         (BASE_CONFIG, reading.base_config),
         (EVENTS, reading.events),
         (METADATA, reading.metadata),
     ):
         if text is not None:
-            write_file(folder / name, text.encode())
+            root.own_writes.note(conversation, name, write_file(folder / name, text.encode()))
     return folder

@@ -13,7 +13,7 @@ from jp_lsp.conversation.directory_name import parse_directory_name
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.workspace.atomic import make_folder, sync_folder
-from jp_lsp.workspace.folders import TRASH, Root
+from jp_lsp.workspace.folders import TRASH, Root, age_key
 from jp_lsp.workspace.paths import Roots
 from jp_lsp.workspace.placing import place
 from jp_lsp.workspace.reading import read_metadata
@@ -92,10 +92,15 @@ def _removed(root: Root) -> list[Removed]:
 
 
 def _last_removal(folders: Sequence[Removed]) -> list[Removed]:
-    """Keep of each root the latest folder, if it went with the latest of all, or does not say when it went."""
+    """Keep of each root the latest folder, if it went with the latest of all, or does not say when it went.
+
+    Of several that went together, which a merge of branches leaves, the newest was the conversation.
+    """
     latest = max((each.date.nanoseconds for each in folders if each.has_note), default=0)
     chosen: dict[str, Removed] = {}
-    for each in sorted(folders, key=lambda each: (each.has_note, each.date.nanoseconds, each.folder.name)):
+    for each in sorted(
+        folders, key=lambda each: (each.has_note, each.date.nanoseconds, age_key(each.folder))
+    ):
         if not each.has_note or latest - each.date.nanoseconds <= _ONE_REMOVAL:
             chosen[each.root.name] = each
     return [chosen[each.root.name] for each in folders if chosen.get(each.root.name) is each]

@@ -65,7 +65,10 @@ def search_stream(folders: Mapping[RootName, Path], query: SearchQuery, limit: i
         PatternError: the pattern is none.
     """
     pattern = query.compiled()
-    folder = newest_stream(folders)
+    try:
+        folder = newest_stream(folders)
+    except OSError as error:
+        return Found((), str(error))
     if folder is None:
         present = [each for each in folders.values() if each.is_dir()]
         return Found((), f"{EVENTS} is missing in {present[0]}") if present else None

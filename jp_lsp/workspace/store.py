@@ -29,10 +29,12 @@ from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.store import OpenConversation, StoreError
 from jp_lsp.ports.upkeep import ConversationFacts
+from jp_lsp.workspace.atomic import digest
 from jp_lsp.workspace.draft import Drafts
 from jp_lsp.workspace.expiry import remove_expired
 from jp_lsp.workspace.listing import Listing
 from jp_lsp.workspace.lock import Lock, acquire, describe_holder, lock_path
+from jp_lsp.workspace.looking import look
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.open_conversation import DiskConversation
 from jp_lsp.workspace.paths import Roots
@@ -77,7 +79,7 @@ class DiskStore:
 
     async def find(self, wanted: ConversationId) -> bool:
         """Tell whether a live conversation exists."""
-        return await to_thread.run_sync(presence_of, self.roots, wanted) is not None
+        return await look(partial(presence_of, self.roots, wanted)) is not None
 
     async def last(self) -> ConversationId | None:
         """Give the conversation that was activated last.
@@ -95,7 +97,7 @@ class DiskStore:
 
     async def summaries(self, *, is_archived: bool = False) -> Sequence[ConversationFacts]:
         """List live or archived conversations by id, from names and metadata alone."""
-        return await to_thread.run_sync(partial(self.listing.facts, is_archived=is_archived))
+        return await look(partial(self.listing.facts, is_archived=is_archived))
 
     async def open(self, wanted: ConversationId) -> OpenConversation | None:
         """Lock and load a conversation; `None` while another process holds it.
@@ -103,7 +105,7 @@ class DiskStore:
         Raises:
             Refusal: there is no such conversation, or its files cannot be read; says which and why.
         """
-        return await to_thread.run_sync(self._open, wanted)
+        return await look(partial(self._open, wanted))
 
     async def create(self, base_config: JsonObject, *, local: bool, persist: bool) -> OpenConversation:
         """Mint an id and lock it; nothing but the lock is on disk before the first save.
@@ -111,7 +113,7 @@ class DiskStore:
         Raises:
             Refusal: no lock could be made, or the configuration holds what no file can, such as an infinity.
         """
-        return await to_thread.run_sync(partial(self._create, base_config, local=local, persist=persist))
+        return await look(partial(self._create, base_config, local=local, persist=persist))
 
     async def fork(
         self, source: ConversationId, *, keep_turns: int | None, persist: bool
@@ -121,7 +123,7 @@ class DiskStore:
         Raises:
             Refusal: there is no such conversation, its files cannot be read, or no lock could be made.
         """
-        return await to_thread.run_sync(partial(self._fork, source, keep_turns, persist=persist))
+        return await look(partial(self._fork, source, keep_turns, persist=persist))
 
     async def remove_expired(self) -> Sequence[ConversationId]:
         """Move the conversations whose time is up to the trash, but for those in use; gives them."""
@@ -133,7 +135,7 @@ class DiskStore:
         Raises:
             Refusal: there is no such conversation, or its files cannot be read.
         """
-        return await to_thread.run_sync(self._copy, wanted)
+        return await look(partial(self._copy, wanted))
 
     async def keep_draft(self, wanted: ConversationId, text: str) -> None:
         """Keep a text for a conversation that could not be opened; needs no lock, as nothing else is touched.
@@ -150,11 +152,11 @@ class DiskStore:
 
     async def lock_holder(self, wanted: ConversationId) -> str | None:
         """Describe who holds a conversation, as far as its lock file tells; `None` if nobody does."""
-        return await to_thread.run_sync(lambda: describe_holder(lock_path(self.roots, wanted)))
+        return await look(lambda: describe_holder(lock_path(self.roots, wanted)))
 
     async def draft(self, wanted: ConversationId) -> str | None:
         """Give the text that was left unsent in a conversation, if there is one."""
-        return await to_thread.run_sync(Drafts(self.roots).read, wanted)
+        return await look(partial(Drafts(self.roots).read, wanted))
 
     def _open(self, wanted: ConversationId) -> DiskConversation | None:
         if presence_of(self.roots, wanted) is None:
@@ -174,6 +176,7 @@ class DiskStore:
             is_projected=reading.presence != "user_local",
             now=self._now,
             states=dict(reading.states),
+            loaded=digest(reading.events.encode()),
         )
         return DiskConversation(writer, stream, lock, now=self._now, is_made_here=False)
 

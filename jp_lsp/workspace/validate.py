@@ -1,10 +1,11 @@
 """Looks for conversations that cannot be used and says why (conversation format 8.2, 8.3).
 
-Looking removes what a crash left in the middle of a write, and nothing else. Setting a broken conversation
-aside is a step of its own, for a person to decide. A conversation that somebody holds or has just written is
+Looking removes what a crash left in the middle of a write, and nothing else. Whether a broken conversation is removed
+is for a person to decide, who is told what became of it. A conversation that somebody holds or has just written is
 left alone: it may only be half made.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +16,12 @@ from jp_lsp.conversation.ids import ConversationId, counting_event_ids, created_
 from jp_lsp.conversation.json_text import from_text
 from jp_lsp.conversation.stored import StreamFormatError, load
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, read_own_text, stamp_of
+from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, read_own_text, stamp_of, why_absent
 from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, METADATA, Root
 from jp_lsp.workspace.lock import is_locked, lock_path
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
 from jp_lsp.workspace.reading import LARGEST_FILE
-from jp_lsp.workspace.trash import move_to_trash
 
 RECENT_SECONDS = 5.0
 """A folder in which something changed this lately is not judged."""
@@ -33,15 +33,15 @@ _OLDEST_LAYOUT = "messages.json"
 class BrokenConversation:
     """A folder that is no usable conversation.
 
-    `can_be_trashed` is false where a person should look first: a layout that we cannot read, or content that
-    only fails our own, stricter reading.
+    `is_lost` is false where somebody should look first: a layout that we cannot read, or content that only fails our
+    own, stricter reading.
     """
 
     root: Root
     folder: Path
     conversation: ConversationId | None
     reason: str
-    can_be_trashed: bool
+    is_lost: bool
 
 
 def validate(roots: Roots, now: Timestamp) -> list[BrokenConversation]:
@@ -53,20 +53,6 @@ def validate(roots: Roots, now: Timestamp) -> list[BrokenConversation]:
     return [broken for root in roots.in_reading_order for broken in _validate_root(roots, root, now)]
 
 
-def trash(broken: BrokenConversation, roots: Roots, now: Timestamp) -> Path:
-    """Set a broken conversation aside and give its new place.
-
-    Raises:
-        ValueError: it is held by somebody now, or should not be set aside.
-        OSError: it could not be moved; it is still where it was.
-    """
-    if not broken.can_be_trashed:
-        raise ValueError(f"{broken.folder} is not to be set aside: {broken.reason}")
-    if broken.conversation is not None and is_locked(lock_path(roots, broken.conversation)):
-        raise ValueError(f"{broken.folder} is in use")
-    return move_to_trash(broken.folder, broken.reason, now, conversations=broken.root.conversations)
-
-
 def _validate_root(roots: Roots, root: Root, now: Timestamp) -> Iterator[BrokenConversation]:
     if not root.conversations.is_dir():
         return
@@ -76,12 +62,18 @@ def _validate_root(roots: Roots, root: Root, now: Timestamp) -> Iterator[BrokenC
         conversation = parse_directory_name(folder.name)
         if conversation is not None and is_locked(lock_path(roots, conversation)):
             continue
-        if _changed_lately(folder, now):
+        try:
+            if _changed_lately(folder, now):
+                continue
+            _remove_temporaries(folder, now)
+            finding = _examine(folder, conversation)
+        except FileNotFoundError:  # it was moved meanwhile
             continue
-        _remove_temporaries(folder, now)
-        if (finding := _examine(folder, conversation)) is not None:
-            reason, can_be_trashed = finding
-            yield BrokenConversation(root, folder, conversation, reason, can_be_trashed)
+        except OSError as error:
+            finding = f"it cannot be looked at: {error.strerror or error}", False
+        if finding is not None:
+            reason, is_lost = finding
+            yield BrokenConversation(root, folder, conversation, reason, is_lost)
 
 
 def _changed_lately(folder: Path, now: Timestamp) -> bool:
@@ -101,7 +93,7 @@ def _remove_temporaries(folder: Path, now: Timestamp) -> None:
 
 
 def _examine(folder: Path, conversation: ConversationId | None) -> tuple[str, bool] | None:
-    """Give what is wrong with a folder and whether it may be set aside; the first finding decides."""
+    """Give what is wrong with a folder and whether it is lost; the first finding decides."""
     if conversation is None:
         looks_like_ours = folder.name.lstrip("+0").partition("-")[0].isdigit()
         return "invalid directory name", not looks_like_ours
@@ -118,6 +110,8 @@ def _examine(folder: Path, conversation: ConversationId | None) -> tuple[str, bo
             return f"{name}: not UTF-8: {error.reason} at byte {error.start}", True
         except OSError as error:
             return f"{name}: {error.strerror}", False
+        if text is None and os.path.lexists(folder / name):
+            return f"{name} {why_absent(folder / name)}", False
         if text is None and is_required:
             return f"missing {name}", True
         if text is not None and (problem := check(text)) is not None:
@@ -126,7 +120,7 @@ def _examine(folder: Path, conversation: ConversationId | None) -> tuple[str, bo
 
 
 def _examine_content(folder: Path, conversation: ConversationId) -> tuple[str, bool] | None:
-    """Read the conversation as a query would; what fails only here is reported and never set aside."""
+    """Read the conversation as a query would; what fails only here is not lost."""
     try:
         Metadata.parse(read_own_text(folder / METADATA, LARGEST_FILE) or "")
         load(

@@ -17,7 +17,7 @@ from jp_lsp.workspace.atomic import FileState, digest, read_file, stamp_of, writ
 from jp_lsp.workspace.folders import BASE_CONFIG, EVENTS, MANAGED, METADATA, Root
 from jp_lsp.workspace.metadata import Metadata, MetadataError
 from jp_lsp.workspace.paths import Roots
-from jp_lsp.workspace.placing import import_external, place
+from jp_lsp.workspace.placing import import_external, keep_replaced, place
 from jp_lsp.workspace.reading import ManagedFile
 
 
@@ -70,7 +70,8 @@ class ConversationWriter:
     """The files of one locked conversation as this process last saw them.
 
     `metadata` are those of the last read or write. `is_projected` says whether the workspace gets a copy
-    beside the user's own. Only one call at a time may run.
+    beside the user's own. `loaded` is the digest of the events that were read, until they are first written; a copy
+    with others is kept. Only one call at a time may run.
     """
 
     roots: Roots
@@ -79,6 +80,7 @@ class ConversationWriter:
     is_projected: bool
     now: Callable[[], Timestamp]
     states: dict[ManagedFile, FileState] = field(default_factory=lambda: {})
+    loaded: bytes | None = None
 
     @property
     def targets(self) -> tuple[Root, ...]:
@@ -112,6 +114,9 @@ class ConversationWriter:
             EVENTS: snapshot.events.text().encode(),
         }
         digests = {name: digest(data) for name, data in contents.items()}
+        for root, folder in folders.items():
+            self._keep_replaced(root, folder, contents[EVENTS])
+        self.loaded = None
         self._import_external()
         for root in self.targets:
             self._write_root(root, metadata.title, contents, digests)
@@ -153,6 +158,12 @@ class ConversationWriter:
         self.states[root.name, name] = state
         return False
 
+    def _keep_replaced(self, root: Root, folder: Path | None, events: bytes) -> None:
+        """Keep the copy that was not the one that was read, unless what is written goes on where it ends."""
+        known = self.states.get((root.name, EVENTS))
+        if folder is not None and known is not None and self.loaded not in {None, known.digest}:
+            keep_replaced(root, folder, events, self.now())
+
     def _import_external(self) -> None:
         """Copy a conversation that only the workspace has, with whatever else is in its folder."""
         target = import_external(self.roots, self.conversation)
@@ -178,6 +189,7 @@ class ConversationWriter:
                 self._note(root, folder, name, data)  # the failure may have come behind the rename
                 raise
             self.states[root.name, name] = FileState(stamp, digests[name])
+            root.own_writes.note(self.conversation, name, stamp)
 
     def _note(self, root: Root, folder: Path, name: str, expected: bytes | None = None) -> None:
         """Remember a file that we wrote, unless something else stands there."""
@@ -186,6 +198,7 @@ class ConversationWriter:
         data, state = read_file(folder / name)
         if expected is None or data == expected:
             self.states[root.name, name] = state
+            root.own_writes.note(self.conversation, name, state.stamp)
 
 
 def write_copy(folder: Path, metadata: Metadata, snapshot: Snapshot) -> None:

@@ -12,16 +12,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.support.npm_package import npm_build
+from tests.support.vscode_extension import EXTENSION, packaged_extension
 from tests.support.vscode_host import VsCodeHost, code_server
 from tests.support.vscode_window import vscode_window
 
-EXTENSION = Path(__file__).parents[2] / "editors" / "vscode"
 MOST_MILLISECONDS = 100
 MOST_BYTES = 600_000
 
 
-def activations(folder: Path, runs: int) -> list[int]:
+def activations(folder: Path, vsix: Path, runs: int) -> list[int]:
     """Open a window so many times; gives the milliseconds of each activation."""
     workspace, home = folder / "workspace", folder / "home"
     home.mkdir()
@@ -29,7 +28,7 @@ def activations(folder: Path, runs: int) -> list[int]:
     (workspace / "hello.txt").write_text("hello\n", encoding="utf-8")
     host, times = VsCodeHost.find(), list[int]()
     settings = {"jp.server.command": ["/nothing/there"]}
-    with code_server(host, home, workspace, EXTENSION / "dist" / "jp-lsp.vsix", settings) as url:
+    with code_server(host, home, workspace, vsix, settings) as url:
         for _ in range(runs):
             with vscode_window(host, url, folder / "pictures") as window:
                 window.show_chat()
@@ -42,10 +41,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=5)
     runs: int = parser.parse_args().runs
-    npm_build(EXTENSION, "package")
+    vsix = packaged_extension()
     size = (EXTENSION / "dist" / "extension.js").stat().st_size
     with tempfile.TemporaryDirectory() as folder:
-        times = activations(Path(folder), runs)
+        times = activations(Path(folder), vsix, runs)
     median = statistics.median(times)
     sys.stdout.write(
         f"activation, median of {runs}: {median:.0f} ms (all: {times}), wanted below {MOST_MILLISECONDS}\n"

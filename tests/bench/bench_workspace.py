@@ -41,7 +41,6 @@ from tests.support.streams import Raw, call, file_text, message, result, turn, u
 from tests.support.workspaces import START
 
 COUNT = 10_000
-NEW_COUNT = 2_000
 ROUNDS = 9
 SIZES = {"empty": 0, "2 MB": 2_000_000, "100 MB": 100_000_000}
 WANTED_RATIO = 1.3
@@ -118,8 +117,8 @@ def lists(folder: Path) -> bool:
 
 def first_opening(folder: Path) -> None:
     """Print what the first opening costs, and a list of what is in both places then."""
-    print(f"\nfirst opening of {NEW_COUNT} conversations")  # noqa: T201
-    project = workspace(folder / "new", NEW_COUNT)
+    print(f"\nfirst opening of {COUNT} conversations")  # noqa: T201
+    project = workspace(folder / "new", COUNT)
     copying = seconds(lambda: shutil.copytree(project / ".jp" / "conversations", folder / "copy"))
     row("copy of everything, unsynced", copying, copying, "copy")
     begin = time.perf_counter()

@@ -13,6 +13,7 @@ import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
 
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
@@ -137,7 +138,7 @@ async def test_keys_and_headers_are_nowhere() -> None:
         ConversationStream.new(Timestamp(0), settings.partial),
         ChatRequest("use known-secret, or Bearer abcdefghijk"),
         TurnOptions(),
-        config_delta=config,
+        config_delta=ConfigDelta(config),
     )
     await record(recorder, core, Start("use known-secret"), Prepared(turn), Saved("P1"))
     (recording,) = here.recordings.files

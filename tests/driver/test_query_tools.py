@@ -8,6 +8,7 @@ from jp_lsp.ports.provider import ModelId
 from jp_lsp.ports.settings import QuerySettings
 from jp_lsp.ports.toolset import Reply, ToolRun
 from jp_lsp.tools.outcome import Succeeded, ToolOutcome, ToolQuestion
+from jp_lsp.tools.responses import NOT_RUN
 from jp_lsp.tools.spec import Command, ToolSpec
 from jp_lsp.turn.inputs import Answered, CancelRequested, Dismissed, Pressed
 from jp_lsp.turn.outcome import Outcome
@@ -16,6 +17,7 @@ from tests.support.fake_toolbox import asks, spec
 from tests.support.fakes import lines
 from tests.support.frontend import RecordingFrontend
 from tests.support.query_world import NEW, world
+from tests.support.scripted_provider import Silence
 from tests.support.turns import done, message, tool_call
 
 pytestmark = pytest.mark.anyio
@@ -73,6 +75,19 @@ async def test_nothing_runs_before_it_is_allowed() -> None:
         await here.answer(runner)
         assert [run.call for run in here.toolbox.runs] == ["a"]
         assert lines(here.store, NEW)[4:6] == ["result a: one {}", "result b: Tool skipped by user."]
+
+
+@pytest.mark.requirement("R101", "R175")
+async def test_a_call_that_waits_behind_an_open_text_is_answered_when_the_user_stops() -> None:
+    """Some vendors close the text only at the end of the response, behind the calls."""
+    script = [message("I look.", 1), *tool_call(2, "a", "one"), Silence()]
+    async with world(script, settings=with_tools(spec("one", **FREE))) as here:
+        runner = here.ask()
+        await wait_all_tasks_blocked()
+        runner.post(CancelRequested())
+        assert (await here.answer(runner)).outcome is Outcome.STOPPED
+        assert here.toolbox.runs == []
+        assert lines(here.store, NEW)[-3:] == ["message: I look.", "call a: one({})", f"error a: {NOT_RUN}"]
 
 
 @pytest.mark.requirement("G25")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from anyio import wait_all_tasks_blocked
 
-from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.driver.query_document import read_document, write_document
 from jp_lsp.driver.runner import QueryRunner, Refused
@@ -45,8 +45,8 @@ class ModelSettings(FakeSettings):
             settings = replace(settings, model=ModelId(*name.split("/")))
         return settings
 
-    def delta(self, conversation: ConversationStream, settings: QuerySettings) -> JsonObject | None:
-        return None if settings.model.name == "big" else {"model": settings.model.name}
+    def delta(self, conversation: ConversationStream, settings: QuerySettings) -> ConfigDelta | None:
+        return None if settings.model.name == "big" else ConfigDelta({"model": settings.model.name})
 
 
 async def begun(

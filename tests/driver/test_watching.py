@@ -9,7 +9,7 @@ import pytest
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.driver.watching import POLL_SECONDS, SETTLE_SECONDS, TOLD_SECONDS, ConversationWatch
-from jp_lsp.ports.news import ConversationChange
+from jp_lsp.ports.news import Change, ConversationChange
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.upkeep import Upkeep
 from jp_lsp.workspace.memory import MemoryStore, StoredConversation
@@ -44,6 +44,11 @@ class Scene:
         """Somebody else writes a conversation."""
         self.store.stored[conversation] = StoredConversation("{}\n", "[]\n", title, Timestamp(1))
         self.shelf.state[conversation] = title
+
+    def write(self, conversation: ConversationId, title: str) -> None:
+        """We write a conversation."""
+        self.put(conversation, title)
+        self.shelf.own[conversation] = title
 
     def told(self) -> list[tuple[ConversationId, str, str | None]]:
         """What was told since the last call."""
@@ -88,7 +93,7 @@ async def test_each_change_of_somebody_else_is_told_once() -> None:
 async def test_our_own_changes_are_told_by_us_alone() -> None:
     scene = Scene()
     await scene.watch.look()
-    scene.put(ONE, "ours")
+    scene.write(ONE, "ours")
     scene.watch.conversation_changed(ConversationChange(ONE, "updated", "ours"))
     assert scene.told() == [(ONE, "updated", "ours")]
     await scene.watch.look()
@@ -102,9 +107,9 @@ async def test_a_conversation_that_we_work_on_is_left_alone_until_after() -> Non
     scene = Scene()
     await scene.watch.look()
     scene.busy.add(ONE)
-    scene.put(ONE, "half")
+    scene.write(ONE, "half")
     await scene.watch.look()
-    scene.put(ONE, "whole")
+    scene.write(ONE, "whole")
     scene.busy.clear()
     await scene.watch.look()
     assert scene.told() == [], "its end was told by the query"
@@ -120,7 +125,7 @@ async def test_a_change_that_is_told_during_a_look_is_skipped_by_the_next_one() 
 
     async def marks() -> object:
         seen = await before()
-        scene.put(ONE, "ours")
+        scene.write(ONE, "ours")
         scene.watch.conversation_changed(ConversationChange(ONE, "updated", "ours"))
         return seen
 
@@ -129,6 +134,80 @@ async def test_a_change_that_is_told_during_a_look_is_skipped_by_the_next_one() 
     scene.shelf.marks = before  # type: ignore[method-assign]
     await scene.watch.look()
     assert scene.told() == [(ONE, "updated", "ours")]
+
+
+def change(conversation: ConversationId, what: Change) -> ConversationChange:
+    return ConversationChange(conversation, what)
+
+
+@pytest.mark.requirement("R281")
+async def test_a_change_of_somebody_else_right_after_ours_is_told() -> None:
+    scene = Scene()
+    await scene.watch.look()
+    scene.write(ONE, "ours")
+    scene.watch.conversation_changed(change(ONE, "updated"))
+    scene.put(ONE, "theirs")
+    await scene.watch.look()
+    assert scene.told()[1:] == [(ONE, "updated", "theirs")]
+
+
+@pytest.mark.requirement("R281")
+async def test_a_change_of_somebody_else_while_we_work_is_told_when_we_are_done() -> None:
+    scene = Scene()
+    await scene.watch.look()
+    scene.busy.add(ONE)
+    scene.write(ONE, "ours")
+    scene.put(ONE, "theirs")
+    await scene.watch.look()
+    assert scene.told() == [], "it may be a half of ours"
+    scene.busy.clear()
+    await scene.watch.look()
+    await scene.watch.look()
+    assert scene.told() == [(ONE, "updated", "theirs")]
+
+
+@pytest.mark.requirement("R281")
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("archived", "unarchived"),
+        ("unarchived", "archived"),
+        ("removed", "created"),
+        ("updated", "removed"),
+        ("updated", "archived"),
+    ],
+)
+async def test_what_somebody_else_undoes_right_after_us_is_told(ours: Change, theirs: Change) -> None:
+    scene = Scene()
+    if ours == "unarchived":
+        scene.shelf.archived.add(ONE)
+    await scene.watch.look()
+    scene.watch.conversation_changed(change(ONE, ours))
+    scene.told()
+    if theirs == "removed":
+        del scene.store.stored[ONE]
+    if theirs == "archived":
+        scene.shelf.archived.add(ONE)
+    await scene.watch.look()
+    assert [what for _, what, _ in scene.told()] == [theirs]
+    await scene.watch.look()
+    assert scene.told() == []
+
+
+@pytest.mark.parametrize("what", ["archived", "removed", "created"])
+async def test_what_we_did_to_a_whole_conversation_is_ours(what: Change) -> None:
+    scene = Scene()
+    await scene.watch.look()
+    match what:
+        case "archived":
+            scene.shelf.archived.add(ONE)
+        case "removed":
+            del scene.store.stored[ONE]
+        case _:
+            scene.write(TWO, "new")
+    scene.watch.conversation_changed(change(TWO if what == "created" else ONE, what))
+    await scene.watch.look()
+    assert len(scene.told()) == 1
 
 
 async def test_the_watch_looks_every_few_seconds() -> None:

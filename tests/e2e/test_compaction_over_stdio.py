@@ -173,3 +173,42 @@ async def test_a_copy_is_compacted_by_the_settings(editor: JpClient, own_user: U
     shown = await editor.request("jp/conversation/show", {"conversation": copy["conversation"]})
     assert shown["compactions"] == [lasting(2, 3)]
     assert stored(own_user) == list(STREAM)
+
+
+@pytest.mark.requirement("R43", "C47")
+async def test_what_is_asked_behind_a_compaction_past_the_end_is_shown(
+    own_user: UserFolders, vendor: ChatVendor
+) -> None:
+    """Hand-made, or left by another program: it covers what was there, and no turn that comes."""
+    past_end = compaction(3, 40, summary={"summary": "The fourth went well."})
+    fill(own_user.workspace / ".jp", ID[4:], *STREAM, compaction(9, 12, reasoning="strip"), past_end)
+    vendor.will_answer(answer("Gladly."), answer("Again."))
+    async with initialized_server(own_user) as server:
+        for text in ("five", "six"):
+            await server.client.query(text, text, conversation=ID)
+    (first, second) = ([said["content"] for said in asked["messages"][-3:]] for asked in vendor.queries)
+    assert first == ["[Summary of previous conversation]", "The fourth went well.", "five"]
+    assert second == ["five", "Gladly.", "six"]
+    assert stored(own_user)[: len(STREAM) + 1] == [*STREAM, {**past_end, "to_turn": 3}]
+
+
+@pytest.mark.requirement("R43", "T08")
+async def test_a_turn_that_goes_on_is_shown_though_it_was_compacted(
+    own_user: UserFolders, vendor: ChatVendor
+) -> None:
+    """Else the model would never see what its tools answer, and call them again and again."""
+    unfinished = [*STREAM, turn(), user("five"), call("c"), result("c", "c2l4dGg=")]
+    whole = compaction(0, 4, summary={"summary": "All went well."}, tool_calls={"policy": "omit"})
+    fill(own_user.workspace / ".jp", ID[4:], *unfinished, whole)
+    vendor.will_answer(answer("Done."))
+    async with initialized_server(own_user) as server:
+        await server.client.request("jp/query", {"conversation": ID, "resume": True})
+    (asked,) = vendor.queries
+    assert [(said["role"], said.get("content")) for said in asked["messages"][1:]] == [
+        ("user", "[Summary of previous conversation]"),
+        ("assistant", "All went well."),
+        ("user", "five"),
+        ("assistant", None),
+        ("tool", "sixth"),
+    ]
+    assert stored(own_user)[: len(unfinished) + 1] == [*unfinished, {**whole, "to_turn": 3}]

@@ -11,7 +11,7 @@ import pytest_asyncio
 from jp_lsp.workspace.lock import acquire
 from tests.support.chat_vendor import ChatVendor, answer
 from tests.support.held_query import HeldQuery
-from tests.support.jp_client import JpClient, Json
+from tests.support.jp_client import JP_CLIENT, JpClient, Json
 from tests.support.jp_server import JpServer, opened_workspace
 from tests.support.streams import Raw, call, file_text, message, reasoning, result, turn, user
 from tests.support.user_folders import UserFolders
@@ -19,7 +19,6 @@ from tests.support.workspaces import START, fill
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
 
-JP_CLIENT = {"experimental": {"jp": {"version": 1, "chunks": True}}}
 ID = "jp-c17912345678"
 STREAM: tuple[Raw, ...] = (
     turn(),
@@ -198,3 +197,26 @@ async def test_nothing_is_edited_that_somebody_has(
     held.go_on()
     await held.result()
     assert stored(own_user)[: len(STREAM)] == list(STREAM)
+
+
+@pytest.mark.requirement("R281", "C43", "T24")
+@pytest.mark.parametrize("is_workspace_broken", [False, True])
+async def test_a_conversation_whose_settings_cannot_be_used_is_shown_all_the_same(
+    own_user: UserFolders, is_workspace_broken: bool
+) -> None:
+    """An old one may name a model that nobody knows any more, and files of settings may just be being written."""
+    unknown: Raw = {"assistant": {"name": "Jean", "model": {"id": "gone"}}}
+    fill(own_user.workspace / ".jp", ID[4:], *STREAM, base=unknown)
+    async with opened_workspace(own_user) as server:
+        if is_workspace_broken:
+            own_user.write(".jp/config.toml", "not = [toml")
+        rendered = await do(server.client, "render")
+        exported = await do(server.client, "export")
+        shown = await do(server.client, "show")
+    assert rendered["turns"] == exported["turns"] == shown["turns"] == 2
+    for text in (rendered["md"], exported["text"]):
+        assert all(part in text for part in ("one", "first", "two", "second"))
+        assert "\n## Jean\n" in text
+    (notice,) = rendered["notices"]
+    assert notice["text"].startswith("Turn 1 is shown without settings of its own that cannot be used: ")
+    assert stored(own_user) == list(STREAM)

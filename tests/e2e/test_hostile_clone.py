@@ -160,6 +160,33 @@ async def test_a_link_in_place_of_the_id_leaves_the_users_file_alone(
     assert not (own_user.workspace / ".jp" / ".id").is_symlink()
 
 
+async def test_a_link_in_place_of_a_lock_leaves_the_users_file_alone(
+    client: JpClient, own_user: UserFolders, tmp_path: Path
+) -> None:
+    precious = write(tmp_path / ".bashrc", "export PRECIOUS=1\n")
+    put_conversation(own_user, EXPIRED, metadata=METADATA.partition(',"exp')[0] + "}")
+    lock = own_user.workspace / ".jp" / "locks" / "jp-c17740000000.lock"
+    lock.parent.mkdir(parents=True)
+    lock.symlink_to(precious)
+    await client.request("jp/conversation/title", {"conversation": "jp-c17740000000", "title": "Mine"})
+    assert precious.read_text(encoding="utf-8") == "export PRECIOUS=1\n"
+
+
+async def test_a_link_that_has_the_name_of_a_title_gets_no_file(
+    client: JpClient, own_user: UserFolders, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    folder = put_conversation(own_user, EXPIRED, metadata=METADATA.partition(',"exp')[0] + "}")
+    (folder.parent / "17740000000-mine").symlink_to(outside)
+    titled = {"conversation": "jp-c17740000000", "title": "Mine"}
+    assert (await client.request("jp/conversation/title", titled))["title"] == "Mine"
+    assert list(outside.iterdir()) == []
+    listed = await client.request("jp/conversation/list")
+    assert [each["title"] for each in listed["conversations"]] == ["Mine"]
+    assert (folder / "events.json").read_text(encoding="utf-8") == EVENTS
+
+
 async def test_a_pipe_in_place_of_the_id_stops_nothing(client: JpClient, own_user: UserFolders) -> None:
     (own_user.workspace / ".jp" / ".id").unlink(missing_ok=True)
     os.mkfifo(own_user.workspace / ".jp" / ".id")

@@ -1,8 +1,6 @@
 """Where the text of a query comes from, as clients meet it: a template, a document of the editor, one line."""
 
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,8 @@ import pytest_asyncio
 from tests.support.chat_vendor import ChatVendor, answer
 from tests.support.jp_client import JpClient, fault_of, result_of
 from tests.support.jp_server import initialized_server
+from tests.support.query_process import run_query
 from tests.support.screen import Screen
-from tests.support.terminal_process import PATIENCE, environment
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e, pytest.mark.requirement("R221")]
@@ -100,21 +98,12 @@ async def test_the_terminal_fills_in_templates(
     user = UserFolders(tmp_path, shared_vendor.url)
     vendor.will_answer(answer("Because."))
 
-    def run(*words: str) -> tuple[int, str, str]:
-        ended = subprocess.run(
-            [sys.executable, "-P", "-m", "jp_lsp", "query", *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            cwd=user.workspace,
-            env=environment(**user.environment()),
-            timeout=PATIENCE,
-            check=False,
-        )
-        return ended.returncode, ended.stdout.decode(), ended.stderr.decode()
-
-    assert run("--template", "--cfg", "template.values.x=main.py", "Why {{ x }}?")[:2] == (0, "Because.\n")
-    assert vendor.queries[-1]["messages"][-1]["content"] == "Why main.py?"
-    code, out, said = run("--new", "--template", "Why {{ y }}?")
+    assert run_query(user, "--template", "--cfg", "template.values.x=main.py", "Why {{ x }}?")[:2] == (
+        0,
+        "Because.\n",
+    )
+    assert vendor.last_message == "Why main.py?"
+    code, out, said = run_query(user, "--new", "--template", "Why {{ y }}?")
     assert (code, out) == (2, "")
     assert "Undefined template variable: y. Set `template.values.y`." in said
 

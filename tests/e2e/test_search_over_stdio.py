@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.support.jp_client import JpClient, Json, fault_of
+from tests.support.jp_client import JP_CLIENT, JpClient, Json, fault_of
 from tests.support.jp_server import JpServer, opened_workspace
 from tests.support.streams import call, message, result, turn, user
 from tests.support.user_folders import UserFolders
@@ -15,7 +15,6 @@ from tests.support.workspaces import fill
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
 
-JP_CLIENT = {"experimental": {"jp": {"version": 1, "chunks": True}}}
 OLD, NEW, GONE = "jp-c17912340000", "jp-c17912349999", "jp-c17912345555"
 
 

@@ -7,13 +7,12 @@ import pytest
 import pytest_asyncio
 
 from tests.support.chat_vendor import ChatVendor, answer
-from tests.support.jp_client import JpClient
+from tests.support.jp_client import JP_CLIENT, JpClient
 from tests.support.jp_server import JpServer, initialized_server
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
 
-JP_CLIENT = {"experimental": {"jp": {"version": 1, "chunks": True}}}
 WORKSPACE = """\
 config_load_paths = ["roles"]
 

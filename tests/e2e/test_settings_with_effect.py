@@ -60,7 +60,8 @@ async def test_turns_are_shown_as_they_were_or_as_they_would_be_now(
         assert await headers(turns={"fromTurn": 1, "toTurn": 1}) == ["User", "Ada"]
 
 
-async def test_a_broken_conversation_is_told_beside_the_first_query(
+@pytest.mark.requirement("F30")
+async def test_a_broken_conversation_is_told_beside_the_first_query_and_can_be_removed(
     own_user: UserFolders, vendor: ChatVendor
 ) -> None:
     vendor.will_answer(answer("One."), answer("Two."))
@@ -83,8 +84,14 @@ async def test_a_broken_conversation_is_told_beside_the_first_query(
                 if notice["code"] == "conversation_broken"
             ]
         )
-    assert len(told) in {1, 2}
-    assert f"{broken.removeprefix('jp-c')} is no usable conversation: events.json: " in told[0]
+        assert len(told) in {1, 2}
+        assert f"{broken.removeprefix('jp-c')} is no usable conversation: events.json: " in told[0]
+        assert told[0].endswith(f". Mend the file, or remove {broken}: that moves it to the trash.")
+        await server.client.request("jp/conversation/remove", {"conversation": broken})
+        listed = (await server.client.request("jp/conversation/list"))["conversations"]
+        assert broken not in [each["conversation"] for each in listed]
+    (kept,) = (own_user.conversations / ".trash").iterdir()
+    assert (kept / "events.json").read_text(encoding="utf-8") == "[{]"
 
 
 @pytest.mark.parametrize("plain", [True, False])

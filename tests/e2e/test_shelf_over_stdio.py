@@ -12,14 +12,13 @@ import pytest_asyncio
 from jp_lsp.workspace.lock import acquire
 from tests.support.chat_vendor import ChatVendor, answer
 from tests.support.held_query import HeldQuery
-from tests.support.jp_client import JpClient, Json
+from tests.support.jp_client import JP_CLIENT, JpClient, Json
 from tests.support.jp_server import JpServer, initialized_server, jp_server
+from tests.support.streams import message, turn, user
 from tests.support.user_folders import UserFolders
-from tests.support.workspaces import START, states
+from tests.support.workspaces import START, fill, states
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
-
-JP_CLIENT = {"experimental": {"jp": {"version": 1, "chunks": True}}}
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -363,3 +362,36 @@ async def test_looking_makes_no_workspace(own_user: UserFolders) -> None:
 async def test_a_conversation_id_is_not_a_path(client: JpClient) -> None:
     fault = await client.refusal("jp/conversation/remove", {"conversation": "jp-c1/../../x"})
     assert fault.data["code"] == "invalid_params"
+
+
+@pytest.mark.requirement("C6")
+async def test_of_two_folders_that_a_merge_left_the_newest_is_the_conversation(own_user: UserFolders) -> None:
+    """Each branch gave a title of its own; the older one has the name that comes last, and gets the title asked for."""
+    root = own_user.workspace / ".jp"
+    for title, text, age in (("one", "newer", 100), ("two", "older", 500)):
+        metadata: Json = {"title": title, "last_activated_at": "2026-10-05 21:09:27.8"}
+        fill(root, f"17912345678-{title}", turn(), user(text), message("Yes."), metadata=metadata, age=age)
+    async with initialized_server(own_user, capabilities=JP_CLIENT) as server:
+        listed = await server.client.request("jp/conversation/list")
+        assert [each["title"] for each in listed["conversations"]] == ["one"]
+        titled = {"conversation": "jp-c17912345678", "title": "two"}
+        await server.client.request("jp/conversation/title", titled)
+        assert own_user.story("jp-c17912345678") == ["turn", "user: newer", "message: Yes."]
+    live = [each.name for each in (root / "conversations").iterdir() if each.name[0] != "."]
+    assert live == ["17912345678-two"]
+    (kept,) = (root / "conversations" / ".trash").iterdir()
+    assert "older" in (kept / "events.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.requirement("R281")
+async def test_a_workspace_that_cannot_be_written_can_be_looked_at(own_user: UserFolders) -> None:
+    """Its id, with the line ends of another system, cannot be put right."""
+    root = own_user.workspace / ".jp"
+    (root / ".id").write_bytes(b"x\r\nab12c\r\n")
+    (root / ".id.tmp" / "in the way").mkdir(parents=True)
+    fill(root, "17912345678", turn(), user("hi"), message("Hello."))
+    async with initialized_server(own_user, capabilities=JP_CLIENT) as server:
+        assert await ids(server.client) == ["jp-c17912345678"]
+        params = {"conversation": "jp-c17912345678", "partialResultToken": "look"}
+        assert (await server.client.request("jp/conversation/render", params))["turns"] == 1
+    assert (root / ".id").read_bytes() == b"x\r\nab12c\r\n"

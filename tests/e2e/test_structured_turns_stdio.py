@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from tests.support.chat_vendor import ChatVendor, answer, called, thought
 from tests.support.http_server import Hold
 from tests.support.jp_client import JpClient, result_of, transcript_of
 from tests.support.jp_server import initialized_server
-from tests.support.terminal_process import PATIENCE, environment
+from tests.support.query_process import run_query
 from tests.support.user_folders import UserFolders
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
@@ -188,23 +186,11 @@ async def test_the_terminal_client_prints_the_bare_value(
     (user.workspace / "schema.json").write_text(SCHEMA_TEXT, encoding="utf-8")
     vendor.will_answer(answer(WRONG), answer(FITS), *[answer(WRONG)] * 3, answer(FITS))
 
-    def run(*words: str) -> tuple[int, str, str]:
-        ended = subprocess.run(
-            [sys.executable, "-P", "-m", "jp_lsp", "query", *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            cwd=user.workspace,
-            env=environment(**user.environment()),
-            timeout=PATIENCE,
-            check=False,
-        )
-        return ended.returncode, ended.stdout.decode(), ended.stderr.decode()
-
-    code, out, said = run("--schema", "@schema.json", "How large?")
+    code, out, said = run_query(user, "--schema", "@schema.json", "How large?")
     assert (code, json.loads(out), said) == (0, {"size": 3}, "")
-    code, out, said = run("--new", "--schema", SCHEMA_TEXT, "How large?")
+    code, out, said = run_query(user, "--new", "--schema", SCHEMA_TEXT, "How large?")
     assert (code, json.loads(out)) == (0, {"size": "3"})
     assert f"The value does not fit the schema: {PROBLEM}" in said
-    assert run("--schema", "@gone.json", "How large?")[0] == 2
-    code, out, said = run("--new", "--schema", "size int", "How large?")
+    assert run_query(user, "--schema", "@gone.json", "How large?")[0] == 2
+    code, out, said = run_query(user, "--new", "--schema", "size int", "How large?")
     assert (code, json.loads(out), said) == (0, {"size": 3}, "")

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from tests.support.chat_vendor import ChatVendor, answer, refused
 from tests.support.http_server import Hold
-from tests.support.jp_client import PATIENCE, JpClient, Json
+from tests.support.jp_client import JP_CLIENT, PATIENCE, JpClient, Json
 from tests.support.jp_server import JpServer, initialized_server
 from tests.support.titles import wait_for_title
 from tests.support.user_folders import UserFolders
@@ -20,7 +20,6 @@ pytestmark = [pytest.mark.asyncio, pytest.mark.e2e]
 
 TITLE_REQUEST = "Generate a title for this conversation."
 SMALL = "conversation.title.generate.model.id=llamacpp/small"
-JP_CLIENT = {"experimental": {"jp": {"version": 1, "chunks": True}}}
 
 
 def titles(*texts: str) -> str:
@@ -55,6 +54,16 @@ def editor(titled_server: JpServer) -> JpClient:
 async def reached(gate: Hold) -> None:
     """Wait until the vendor holds the answer there."""
     assert await asyncio.to_thread(gate.wait_until_reached)
+
+
+async def title_on_its_way(vendor: ChatVendor, client: JpClient, title: str) -> tuple[str, Hold]:
+    """Have a conversation whose title the model is about to say; gives its id, and what the model waits for."""
+    gate = Hold()
+    vendor.will_answer(answer("Sure."), to="about apples")
+    vendor.will_answer(answer(gate, titles(title)), to=TITLE_REQUEST)
+    conversation = (await client.query("about apples", "q", conversation="new"))["conversation"]
+    await reached(gate)
+    return conversation, gate
 
 
 def metadata(user: UserFolders, conversation: str) -> Any:
@@ -175,13 +184,9 @@ async def test_a_title_arrives_while_the_turn_still_runs(
 async def test_the_title_that_the_user_gave_meanwhile_wins(
     own_vendor: ChatVendor, titled_user: UserFolders, editor: JpClient
 ) -> None:
-    gate = Hold()
-    own_vendor.will_answer(answer("Sure."), to="about apples")
-    own_vendor.will_answer(answer(gate, titles("Theirs")), to=TITLE_REQUEST)
+    conversation, gate = await title_on_its_way(own_vendor, editor, "Theirs")
     own_vendor.will_answer(answer("Again."), to="more")
-    conversation = (await editor.query("about apples", "q", conversation="new"))["conversation"]
     await editor.query("more", "p", title="Mine")
-    await reached(gate)
     gate.open()
     await editor.request("shutdown")
     assert metadata(titled_user, conversation)["title"] == "Mine"
@@ -252,12 +257,7 @@ async def test_an_aborted_query_takes_its_conversation_with_it(
 async def test_a_hanging_title_does_not_keep_the_server_from_ending(
     own_vendor: ChatVendor, titled_user: UserFolders, titled_server: JpServer
 ) -> None:
-    gate = Hold()
-    own_vendor.will_answer(answer("Sure."), to="about apples")
-    own_vendor.will_answer(answer(gate, titles("Apples")), to=TITLE_REQUEST)
-    client = titled_server.client
-    conversation = (await client.query("about apples", "q", conversation="new"))["conversation"]
-    await reached(gate)
+    conversation, gate = await title_on_its_way(own_vendor, titled_server.client, "Apples")
     assert await titled_server.stop() == 0
     gate.open()
     assert "title" not in metadata(titled_user, conversation)
@@ -267,15 +267,10 @@ async def test_a_hanging_title_does_not_keep_the_server_from_ending(
 
 @pytest.mark.requirement("R242")
 async def test_a_title_that_comes_while_the_server_ends_is_kept(
-    own_vendor: ChatVendor, titled_user: UserFolders, titled_server: JpServer
+    own_vendor: ChatVendor, titled_user: UserFolders, editor: JpClient
 ) -> None:
-    gate = Hold()
-    own_vendor.will_answer(answer("Sure."), to="about apples")
-    own_vendor.will_answer(answer(gate, titles("Apples")), to=TITLE_REQUEST)
-    client = titled_server.client
-    conversation = (await client.query("about apples", "q", conversation="new"))["conversation"]
-    await reached(gate)
-    _, ending = client.start("shutdown")
+    conversation, gate = await title_on_its_way(own_vendor, editor, "Apples")
+    _, ending = editor.start("shutdown")
     gate.open()
     await ending
     assert metadata(titled_user, conversation)["title"] == "Apples"
@@ -285,15 +280,11 @@ async def test_a_title_that_comes_while_the_server_ends_is_kept(
 async def test_a_killed_server_leaves_an_untitled_conversation_that_gets_its_title_later(
     own_vendor: ChatVendor, titled_user: UserFolders, titled_server: JpServer
 ) -> None:
-    gate = Hold()
-    own_vendor.will_answer(answer("Sure."), to="about apples")
-    own_vendor.will_answer(answer(gate, titles("Never")), answer(titles("Apples")), to=TITLE_REQUEST)
-    client = titled_server.client
-    conversation = (await client.query("about apples", "q", conversation="new"))["conversation"]
-    await reached(gate)
+    conversation, gate = await title_on_its_way(own_vendor, titled_server.client, "Never")
     await titled_server.kill()
     gate.open()
     assert "title" not in metadata(titled_user, conversation)
+    own_vendor.will_answer(answer(titles("Apples")), to=TITLE_REQUEST)
     own_vendor.will_answer(answer("Again."), to="more")
     async with initialized_server(titled_user, capabilities=JP_CLIENT) as other:
         await other.client.query("more", "p", conversation=conversation)

@@ -107,3 +107,15 @@ async def test_our_own_work_is_told_once(editor: JpClient, own_user: UserFolders
     fill(own_user.workspace / ".jp", OTHER[4:], turn(), user("hi"))
     nudge(editor, own_user)
     assert (await told(editor, ours + 1))[ours:] == [(OTHER, "created", None)], "and ours not once more"
+
+
+@pytest.mark.requirement("R281")
+async def test_what_others_write_right_after_us_is_told(editor: JpClient, own_user: UserFolders) -> None:
+    await first_look(editor, own_user)
+    await editor.request("jp/conversation/title", {"conversation": OLD, "title": "T"})
+    ours = len(changes_of(editor))
+    events = own_user.workspace / ".jp" / "conversations" / f"{OLD[4:]}-t" / "events.json"
+    with events.open("a", encoding="utf-8") as file:
+        file.write("\n")
+    nudge(editor, own_user)
+    assert (await told(editor, ours + 1))[ours:] == [(OLD, "updated", "T")]

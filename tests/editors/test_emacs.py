@@ -25,12 +25,6 @@ summary = "Makes a file."
 
 
 @pytest.fixture
-def vendor() -> Iterator[ChatVendor]:
-    with ChatVendor() as vendor:
-        yield vendor
-
-
-@pytest.fixture
 def user(tmp_path: Path, vendor: ChatVendor) -> UserFolders:
     user = UserFolders(tmp_path, vendor.url)
     (user.workspace / "notes.txt").write_text("Notes.\n", "utf-8")

@@ -30,10 +30,6 @@ def open_config(nvim: NvimScreen, user: UserFolders, text: str, name: str = "con
     nvim.until_lua(_SERVES)
 
 
-def asked(vendor: ChatVendor) -> str:
-    return str(vendor.queries[-1]["messages"][-1]["content"])
-
-
 def test_completion_in_a_configuration_file(nvim: NvimScreen, user: UserFolders, update_golden: bool) -> None:
     open_config(nvim, user, "[assistant]\n")
     nvim.command("set completeopt=menu")
@@ -72,7 +68,7 @@ def test_a_code_action_asks_about_a_diagnostic(
     (number,) = (line.split(":")[0] for line in nvim.text.splitlines() if "Explain this problem" in line)
     nvim.type(f"{number}<CR>")
     nvim.wait_for(r"It is misspelt\.")
-    assert 'nmae = "Ada"' in asked(vendor)
+    assert 'nmae = "Ada"' in vendor.last_message
     assert nvim.lua("return vim.fs.basename(vim.fn.expand('%'))") == "ada.toml", "the cursor stays"
 
 
@@ -88,7 +84,7 @@ def test_what_another_server_complains_of_is_asked_about(
     check_screen(nvim, "actions", update=update_golden)
     nvim.type("1<CR>")
     nvim.wait_for(r"As you wish\.")
-    assert "- line 2: numbers only (linter)" in asked(vendor)
+    assert "- line 2: numbers only (linter)" in vendor.last_message
 
 
 def test_code_is_asked_about_in_own_words(nvim: NvimScreen, vendor: ChatVendor) -> None:
@@ -100,8 +96,8 @@ def test_code_is_asked_about_in_own_words(nvim: NvimScreen, vendor: ChatVendor) 
     vendor.will_answer(answer("Quite right."))
     nvim.type("Is it right?<C-s>")
     nvim.wait_for(r"Quite right\.")
-    assert asked(vendor).startswith("Is it right?\n\n`area.py`, lines 1 to 2:")
-    assert "return width * height" in asked(vendor)
+    assert vendor.last_message.startswith("Is it right?\n\n`area.py`, lines 1 to 2:")
+    assert "return width * height" in vendor.last_message
 
 
 def test_a_setting_is_explained_where_the_cursor_is(nvim: NvimScreen, user: UserFolders) -> None:

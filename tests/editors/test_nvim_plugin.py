@@ -24,11 +24,6 @@ return #names == 2 and names
 _IS_COLOURED = "return vim.treesitter.highlighter.active[vim.api.nvim_get_current_buf()] ~= nil"
 
 
-def last_question(vendor: ChatVendor) -> str:
-    """What the model was asked last."""
-    return str(vendor.queries[-1]["messages"][-1]["content"])
-
-
 @pytest.mark.requirement("R326", "R327", "R340", "R2", "R90")
 def test_an_answer_streams_in(nvim: NvimScreen, vendor: ChatVendor, update_golden: bool) -> None:
     gate = Hold()
@@ -92,7 +87,7 @@ def test_selected_lines_go_along(nvim: NvimScreen, vendor: ChatVendor) -> None:
     vendor.will_answer(answer("Fine."))
     nvim.type("VG:Jp ask Is it right?<CR>")
     nvim.wait_for("Fine")
-    asked = last_question(vendor)
+    asked = vendor.last_message
     assert asked.startswith("Is it right?")
     assert "`area.py`, lines 1 to 2:\n\n```python\ndef area(width, height):\n" in asked
 
@@ -109,7 +104,7 @@ def test_a_query_is_written_in_the_input(nvim: NvimScreen, vendor: ChatVendor, u
     nvim.type("<C-s>")
     nvim.wait_for("tokens in")
     assert "Yes." in nvim.text
-    assert last_question(vendor).endswith("Is this\nall?")
+    assert vendor.last_message.endswith("Is this\nall?")
     assert vendor.queries[-1]["model"] == "other"
     assert "return width * height" in str(vendor.queries[-1]["messages"])
 
@@ -187,6 +182,47 @@ def test_a_chat_is_opened_again_as_it_was(nvim: NvimScreen, vendor: ChatVendor) 
     assert chat_text(nvim).replace(" (turn 1, now)", "") == before
 
 
+_OPEN_AND_LOOK = """
+local conversation, milliseconds = ...
+require('jp.config').options.load_ms = milliseconds
+require('jp').chat(conversation)
+local marks = vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })
+return { vim.api.nvim_buf_get_lines(0, 0, -1, true), vim.inspect(marks):match('loading the conversation') or '' }
+"""
+"""Opens a stored conversation, and looks at its chat before the screen can be drawn."""
+
+
+def test_a_stored_conversation_is_there_when_its_chat_opens(nvim: NvimScreen, vendor: ChatVendor) -> None:
+    vendor.will_answer(answer("Remembered."))
+    nvim.command("Jp ask Keep this")
+    nvim.wait_for("tokens in")
+    conversation = nvim.lua("return require('jp.client').of().recent.conversation")
+    nvim.lua(_CLOSE_CHAT)
+    lines, told = nvim.lua(_OPEN_AND_LOOK, conversation, 10_000)
+    assert ("Remembered." in lines, told) == (True, "")
+
+
+def test_a_conversation_that_takes_long_says_that_it_is_loading(nvim: NvimScreen, vendor: ChatVendor) -> None:
+    vendor.will_answer(answer("Remembered."))
+    nvim.command("Jp ask Keep this")
+    nvim.wait_for("tokens in")
+    conversation = nvim.lua("return require('jp.client').of().recent.conversation")
+    nvim.lua(_CLOSE_CHAT)
+    lines, _ = nvim.lua(_OPEN_AND_LOOK, conversation, 0)
+    assert lines == [""]
+    nvim.wait_for(r"Remembered\.")
+    assert "loading" not in nvim.text
+
+
+def test_an_empty_chat_says_what_to_do(nvim: NvimScreen, vendor: ChatVendor) -> None:
+    nvim.command("Jp")
+    nvim.wait_for(r"│i +writes a query *\n.*│<CR> +sends it *\n.*│g\? +shows all keys")
+    vendor.will_answer(answer("Hello."))
+    nvim.type("ihi<Esc><CR>")
+    nvim.wait_for("tokens in")
+    assert "writes a query" not in nvim.text
+
+
 @pytest.mark.requirement("R221")
 def test_unsaved_text_is_what_the_model_is_shown(
     nvim: NvimScreen, vendor: ChatVendor, user: UserFolders
@@ -217,3 +253,19 @@ def test_events_and_statusline(nvim: NvimScreen, vendor: ChatVendor) -> None:
     ]
     assert [line[1:] for line in seen if line[0] == "JpTurnCompleted"] == [["completed", "JP idle"]]
     assert all("working" in line for name, _, line in seen if name == "JpTurnStarted")
+
+
+def test_the_end_of_a_paragraph_that_is_longer_than_the_window_is_seen(
+    nvim: NvimScreen, vendor: ChatVendor
+) -> None:
+    gate = Hold()
+    words = [f"word{number} " for number in range(300)]
+    vendor.will_answer(answer(*words, gate, "The end.\n\nAnd more.\n"))
+    nvim.command("Jp ask Write without a break")
+    gate.wait_until_reached()
+    gate.open()
+    nvim.wait_for("tokens in")
+    lines = [line.partition("│")[2].strip() for line in nvim.text.splitlines()]
+    assert "The end." in nvim.text
+    assert "And more." in nvim.text
+    assert sum(line != "" for line in lines) > 15, "most of the window is not empty"

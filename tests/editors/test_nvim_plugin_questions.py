@@ -312,3 +312,21 @@ class TestInterrupting:
         nvim.wait_for("Understood")
         assert heard_from(vendor).endswith("Never mind")
         let_end(user)
+
+
+@pytest.mark.requirement("R328", "R276")
+def test_the_question_about_the_first_of_many_calls_is_seen(nvim: NvimScreen, vendor: ChatVendor) -> None:
+    """It stands far above the end, which is followed again when everything is answered."""
+    calls = [called(f"call-{at}", "greet", f'{{"who": "person {at}"}}', at) for at in range(50)]
+    vendor.will_answer(answer(*calls, reason="tool_calls"), answer("All are greeted."))
+    nvim.command("Jp ask Greet everybody")
+    nvim.wait_for('"who": "person 0"')
+    nvim.wait_for("│┃ Run local tool greet")
+    nvim.command("Jp chat")
+    nvim.type("g2")
+    nvim.wait_for('"who": "person 1"')
+    nvim.type("g5")
+    nvim.wait_for("Run greet for how long")
+    nvim.type("g1")
+    nvim.wait_for("All are greeted")
+    nvim.wait_for("tokens in")

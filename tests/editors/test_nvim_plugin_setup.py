@@ -70,6 +70,13 @@ def test_help(user: UserFolders, short_folder: Path) -> None:
             assert f"*{subject}*" in nvim.lua("return vim.api.nvim_get_current_line()")
 
 
+def test_the_keys_are_shown_also_where_no_help_tags_were_made(nvim: NvimScreen) -> None:
+    nvim.command("Jp chat new")
+    nvim.type("<Esc>g?")
+    nvim.wait_for(r"^KEYS .*jp-keys")
+    assert nvim.lua("return vim.bo.filetype") == "help"
+
+
 def test_wrong_options_are_named(user: UserFolders, short_folder: Path) -> None:
     with nvim_with_plugin(user, short_folder, modle="x") as nvim:
         nvim.until_lua(f"return (function() {_MESSAGES} end)():find('there is no option `modle`', 1, true)")

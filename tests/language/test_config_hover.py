@@ -1,12 +1,15 @@
 """What is said of a setting, and what it points at; `|` is the cursor."""
 
+from datetime import date
+
 import pytest
 
-from jp_lsp.config.explain import Contribution, Explanation
+from jp_lsp.config.explanation import Contribution, Explanation
 from jp_lsp.config.fold import OUR_ORDER
 from jp_lsp.config.layer import Origin
 from jp_lsp.language.definition import ExtendedFiles, Setting, Target, target_at
 from jp_lsp.language.hover import describe, subject_at
+from jp_lsp.ports.provider import Budgetted, Leveled, ModelDetails, ModelId, Unsupported
 from tests.language.documents import at_cursor
 
 USER = Origin("user_global", "/home/me/config.toml", None, 2)
@@ -111,3 +114,65 @@ def test_nothing_in_a_value_becomes_markdown() -> None:
 )
 def test_what_a_place_points_at(marked: str, target: Target | None) -> None:
     assert target_at(*at_cursor(marked)) == target
+
+
+MODEL = ModelId("anthropic", "tiny")
+
+
+@pytest.mark.parametrize(
+    ("details", "facts"),
+    [
+        (ModelDetails(MODEL), []),
+        (
+            ModelDetails(
+                MODEL,
+                "Tiny",
+                200_000,
+                8_000,
+                Budgetted(can_disable=True, min_tokens=1),
+                date(2025, 3, 1),
+                structured_output=True,
+            ),
+            [
+                "- Tiny",
+                "- reads 200,000 tokens",
+                "- writes 8,000 tokens at most",
+                "- reasons if asked to",
+                "- is held to a schema by its vendor",
+                "- knows the world until 2025-03-01",
+            ],
+        ),
+        (
+            ModelDetails(MODEL, reasoning=Unsupported(), structured_output=False, deprecated=True),
+            [
+                "- does not reason",
+                "- is only asked to keep to a schema",
+                "- its vendor is going to switch it off",
+            ],
+        ),
+        (ModelDetails(MODEL, answers_in_text=False), ["- gives no text"]),
+        (
+            ModelDetails(MODEL, reasoning=Leveled(can_disable=False, levels=frozenset({"low"}))),
+            ["- always reasons"],
+        ),
+        (ModelDetails(ModelId("anthropic", "other"), "Other", 1), []),
+    ],
+)
+def test_what_is_known_of_the_model_that_is_named(details: ModelDetails, facts: list[str]) -> None:
+    subject = subject_at(*at_cursor("assistant.model.id = 'anthropic/ti|ny'"))
+    assert subject is not None
+    explanation = Explanation(
+        "assistant.model.id", {"provider": "anthropic", "name": "tiny"}, USER, (), OUR_ORDER
+    )
+    before, after = describe(subject, explanation), describe(subject, explanation, [details])
+    assert after.removeprefix(before).splitlines()[1:] == facts
+
+
+def test_a_setting_that_names_no_model_is_told_nothing_of_models() -> None:
+    subject = subject_at(*at_cursor("assistant.na|me = 'tiny'"))
+    assert subject is not None
+    explanation = Explanation(
+        "assistant.name", {"provider": "anthropic", "name": "tiny"}, USER, (), OUR_ORDER
+    )
+    known = [ModelDetails(MODEL, "Tiny")]
+    assert describe(subject, explanation, known) == describe(subject, explanation)

@@ -54,6 +54,9 @@ def test_a_text_without_one(text: str) -> None:
     [
         ("---\n---\nhi", "hi"),
         ("---\r\nmodel: a\r\n---\r\nhi", "hi"),
+        ("---\rmodel: a\r---\rhi", "hi"),
+        ("---\rmodel: a\r...\nhi", "hi"),
+        ("---\nmodel: a --- b\n---\nhi", "hi"),
         ("\ufeff---  \nmodel: a\n---\t\nhi", "hi"),
         ("---\nmodel: a\n...\nhi", "hi"),
         ("---\nmodel: a\n---", ""),

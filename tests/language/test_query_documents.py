@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from jp_lsp.language.mentions import MOST_MENTIONS
 from jp_lsp.language.query_document import flaws, read_query, to_params
 from jp_lsp.language.query_findings import find_query_marks
 from jp_lsp.language.query_lens import lens_of
@@ -152,6 +153,14 @@ def test_findings_in_the_front_matter(front: str, expected: list[tuple[str, str,
 )  # fmt: skip
 def test_findings_in_the_text(body: str, expected: list[tuple[str, str, str]]) -> None:
     assert marks(body) == expected
+
+
+@pytest.mark.parametrize(("count", "is_told"), [(499, False), (500, False), (501, True)])
+def test_more_mentions_than_are_looked_at_are_told(count: int, is_told: bool) -> None:
+    read = read_query("@a/b " * count)
+    assert len(read.mentions) == min(count, MOST_MENTIONS)
+    told = [mark.text for mark in flaws(read)]
+    assert told == (["what follows this is text: only 500 `@` are looked at"] if is_told else [])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from jp_lsp.config.explain import Contribution, Explanation, Item
+from jp_lsp.config.explanation import Contribution, Explanation, Item
 from jp_lsp.config.layer import Origin
 from jp_lsp.config.named_list import NamedConfiguration
 from jp_lsp.config.problem import Problem

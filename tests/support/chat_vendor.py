@@ -92,6 +92,11 @@ class ChatVendor(HttpServer):
         """The bodies of all chat requests, in order."""
         return [request.json() for request in list(self.requests) if request.method == "POST"]
 
+    @property
+    def last_message(self) -> str:
+        """The text of the last message of the last chat request."""
+        return str(self.queries[-1]["messages"][-1]["content"])
+
     def queries_about(self, text: str) -> list[Any]:
         """The bodies of the chat requests whose last user message contains a text."""
         return [body for body in self.queries if text in _last_question(body)]

@@ -36,9 +36,16 @@ def asks(question: ToolQuestion, then: Callable[[object], str]) -> Work:
     return work
 
 
+async def at_once() -> None:
+    """Take no time."""
+
+
 @dataclass(slots=True)
 class FakeToolbox:
-    """Runs what a test says; `echo` where it says nothing. Counts what runs at once."""
+    """Runs what a test says; `echo` where it says nothing. Counts what runs at once.
+
+    `starting` is what offering tools waits for, as it waits for servers.
+    """
 
     work: dict[str, Work] = field(default_factory=lambda: {})
     formatted: dict[str, str] = field(default_factory=lambda: {})
@@ -49,6 +56,7 @@ class FakeToolbox:
     tools: Mapping[str, ToolSpec] = field(default_factory=lambda: {})
     dropped: Mapping[str, str] = field(default_factory=lambda: {})
     questions: LiveQuestions | None = None
+    starting: Callable[[], Awaitable[object]] = at_once
 
     async def offer(
         self,
@@ -59,6 +67,7 @@ class FakeToolbox:
     ) -> Toolset:
         self.tools = {each.name: each for each in specs}
         self.questions = questions
+        await self.starting()
         return self
 
     async def run(self, run: ToolRun, observer: RunObserver) -> ToolOutcome:

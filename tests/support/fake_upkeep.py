@@ -12,12 +12,16 @@ from jp_lsp.workspace.memory import MemoryStore, StoredConversation
 
 
 class FakeUpkeep:
-    """Implements `Upkeep`. `archived` are in the archive; `troubles` are raised one after the other."""
+    """Implements `Upkeep`. `archived` are in the archive; `troubles` are raised one after the other.
+
+    `state` is what a conversation's files look like, `own` what they look like where we wrote them last.
+    """
 
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
         self.found: dict[ConversationId, Found] = {}
         self.state: dict[ConversationId, object] = {}
+        self.own: dict[ConversationId, object] = {}
         self.done: list[tuple[object, ...]] = []
         self.removed: dict[ConversationId, StoredConversation] = {}
         self.archived: set[ConversationId] = set()
@@ -34,6 +38,10 @@ class FakeUpkeep:
 
     async def marks(self) -> Mapping[ConversationId, Mark]:
         return {each: Mark(each in self.archived, self.state.get(each)) for each in sorted(self.store.stored)}
+
+    def is_own(self, conversation: ConversationId, before: Mark | None, after: Mark) -> bool:
+        known = {None if before is None else before.state, self.own.get(conversation)}
+        return after.state in known
 
     def places(self) -> Sequence[str]:
         return ()

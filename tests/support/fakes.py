@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import ConversationId, counting_event_ids, created_at
-from jp_lsp.conversation.json_value import JsonObject
 from jp_lsp.conversation.stored import load
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.driver.preparation import Surroundings
@@ -96,7 +96,7 @@ class FakeSettings:
     def read_document(self, text: str) -> Sequence[str]:
         return tuple(line.replace(" = ", "=") for line in text.splitlines())
 
-    def delta(self, conversation: ConversationStream, settings: QuerySettings) -> JsonObject | None:
+    def delta(self, conversation: ConversationStream, settings: QuerySettings) -> ConfigDelta | None:
         return None
 
 

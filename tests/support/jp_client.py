@@ -23,6 +23,9 @@ PATIENCE = 30.0
 
 METHOD_NOT_FOUND = -32601
 
+JP_CLIENT: Json = {"experimental": {"jp": {"version": 1, "chunks": True}}}
+"""The capabilities of an editor that knows our methods."""
+
 
 class WireFault(Exception):
     """The error with which a request was answered."""

@@ -1,9 +1,10 @@
 """A provider that plays a script."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from jp_lsp.ports.provider import CycleObserver, CycleRequest, ModelDetails, ModelId
 from jp_lsp.turn.stream_event import StreamEvent
@@ -32,7 +33,10 @@ Step = StreamEvent | Gate | Silence | Bytes | Bug
 
 
 class ScriptedProvider:
-    """Plays the n-th list of steps for the n-th request, and remembers what it was asked."""
+    """Plays the n-th list of steps for the n-th request, and remembers what it was asked.
+
+    `describing` is what a question about a model waits for.
+    """
 
     def __init__(
         self,
@@ -43,6 +47,7 @@ class ScriptedProvider:
     ) -> None:
         self.requests: list[CycleRequest] = []
         self.closed = 0
+        self.describing: Callable[[], Awaitable[object]] = checkpoint
         self.pauses_in_arguments = pauses_in_arguments
         self._answers_in_text = answers_in_text
         self._features = features
@@ -56,6 +61,7 @@ class ScriptedProvider:
         return [await self.model_details("big")]
 
     async def model_details(self, name: str) -> ModelDetails:
+        await self.describing()
         return ModelDetails(
             ModelId("test", name), answers_in_text=self._answers_in_text, features=self._features
         )

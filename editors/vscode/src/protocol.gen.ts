@@ -271,8 +271,9 @@ export interface ConfigSetParams {
    * of a
    * conversation stands for what that keeps itself: the change is appended to it, with aliases looked up and
    * files that
-   * `config` names applied, and holds from its next turn on. Nothing can be taken away from a conversation.
-   * Default: `"workspace"`.
+   * `config` names applied, and holds from its next turn on. A key can be taken away only from a conversation
+   * whose files
+   * are of the newer form (`storage.newer_format`). Default: `"workspace"`.
    */
   readonly target?: string;
   readonly set?: readonly ConfigAssignment[];

@@ -60,7 +60,7 @@ def choose_thinking(
     word = _effort_word(level, xhigh=xhigh, maximum=maximum)
     is_lowered = level in {"max", "xhigh"} and word != level
     return Thinking(
-        {"type": "adaptive", "display": "summarized"},
+        {"type": "adaptive", "display": _display(request)},
         word,
         is_on=True,
         forbids_forcing=True,
@@ -91,8 +91,13 @@ def _budgetted(
             return None
     if ceiling is not None:
         budget = min(budget, ceiling)
-    field: JsonObject = {"type": "enabled", "budget_tokens": budget, "display": "summarized"}
+    field: JsonObject = {"type": "enabled", "budget_tokens": budget, "display": _display(request)}
     return Thinking(field, is_on=True, forbids_forcing=True)
+
+
+def _display(request: CycleRequest) -> str:
+    """Say which text thinking comes with; without a word newer models send none. The signature comes in any case."""
+    return "omitted" if request.parameters.excludes_reasoning else "summarized"
 
 
 def _effort_word(level: EffortLevel, *, xhigh: bool, maximum: bool) -> str | None:

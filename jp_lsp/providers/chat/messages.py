@@ -2,7 +2,8 @@
 
 Order: one system message for each system part, text attachments as one more, images as a user message, then
 the history. What the assistant said between two other speakers becomes one message, since the format has one
-place for thinking, one for text and one for calls.
+place for thinking, one for text and one for calls. Several texts in one place are paragraphs, or blocks where the
+vendor takes those: nothing is run together, and nothing lost, when an answer came in two pieces.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,8 @@ from jp_lsp.providers.continuation import CONTINUE
 from jp_lsp.providers.untrusted import compact_json
 
 Message = dict[str, JsonValue]
+
+_PARAGRAPHS = "\n\n"
 
 
 def build_messages(thread: Thread, dialect: Dialect, *, prefills: bool) -> WrittenMessages:
@@ -48,10 +51,13 @@ def history_messages(
     *,
     reasoning_member: str | None,
     keeps_reasoning_slot: bool = False,
+    writes_blocks: bool = False,
     prefills: bool = False,
 ) -> list[Message]:
     """Write what was said, with a request to go on where it ends in the middle of an answer."""
-    history = _History(reasoning_member, keeps_reasoning_slot=keeps_reasoning_slot)
+    history = _History(
+        reasoning_member, keeps_reasoning_slot=keeps_reasoning_slot, writes_blocks=writes_blocks
+    )
     for item in events:
         history.add(item.event.kind)
     messages = history.finished()
@@ -61,7 +67,7 @@ def history_messages(
         and "tool_calls" not in last
         and not (prefills and last.get("content"))
     ):
-        messages.append({"role": "user", "content": CONTINUE})
+        messages.append({"role": "user", "content": _content([CONTINUE], writes_blocks=writes_blocks)})
     return messages
 
 
@@ -83,63 +89,48 @@ def text_block(text: str) -> Message:
     return {"type": "text", "text": text}
 
 
-class _Texts:
-    """Pieces of text of one kind within one message."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-
-    def add(self, text: str, *, continues: bool) -> None:
-        """Add a piece.
-
-        One that directly follows its own kind is the same region and runs on: an answer that was interrupted
-        and continued. One with something else in between is a paragraph of its own.
-        """
-        if continues and self._pieces:
-            self._pieces[-1] += text
-        else:
-            self._pieces.append(text)
-
-    def joined(self) -> str:
-        return "\n\n".join(piece for piece in self._pieces if piece)
+def _content(texts: Sequence[str], *, writes_blocks: bool) -> JsonValue:
+    return [text_block(text) for text in texts] if writes_blocks else _PARAGRAPHS.join(texts)
 
 
 class _History:
     """Collects what one speaker says in a row."""
 
-    def __init__(self, reasoning_member: str | None, *, keeps_reasoning_slot: bool) -> None:
+    def __init__(
+        self, reasoning_member: str | None, *, keeps_reasoning_slot: bool, writes_blocks: bool
+    ) -> None:
         self._reasoning_member = reasoning_member
         self._keeps_reasoning_slot = keeps_reasoning_slot
+        self._writes_blocks = writes_blocks
         self._messages: list[Message] = []
         self._begin()
 
     def _begin(self) -> None:
-        self._reasoning = _Texts()
-        self._content = _Texts()
+        self._reasoning: list[str] = []
+        self._texts: list[str] = []
         self._calls: list[JsonValue] = []
-        self._previous: EventKind | None = None
 
     def add(self, kind: EventKind) -> None:
         """Add an event; kinds that no provider sees are passed over."""
         match kind:
             case ChatRequest(content=content):
                 self._end_assistant()
-                self._messages.append({"role": "user", "content": content})
+                said = _content([content], writes_blocks=self._writes_blocks)
+                self._messages.append({"role": "user", "content": said})
             case ToolCallResponse(id=call_id, content=content):
                 self._end_assistant()
                 self._messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
             case MessageResponse(text=text):
-                self._content.add(text, continues=isinstance(self._previous, MessageResponse))
+                self._texts.append(text)
             case StructuredResponse(data=data):
-                self._content.add(compact_json(data), continues=False)
+                self._texts.append(compact_json(data))
             case ReasoningResponse(text=text):
-                self._reasoning.add(text, continues=isinstance(self._previous, ReasoningResponse))
+                self._reasoning.append(text)
             case ToolCallRequest(id=call_id, name=name, arguments=arguments):
                 function: JsonValue = {"name": name, "arguments": compact_json(arguments)}
                 self._calls.append({"id": call_id, "type": "function", "function": function})
             case _:
-                return
-        self._previous = kind
+                pass
 
     def finished(self) -> list[Message]:
         """Give all messages."""
@@ -148,14 +139,15 @@ class _History:
 
     def _end_assistant(self) -> None:
         member = self._reasoning_member
-        reasoning, content = self._reasoning.joined() if member else "", self._content.joined()
-        if reasoning or content or self._calls:
+        reasoning = _PARAGRAPHS.join(filter(None, self._reasoning)) if member else ""
+        texts = [text for text in self._texts if text]
+        if reasoning or texts or self._calls:
             message: Message = {"role": "assistant"}
             if member and (reasoning or (self._calls and self._keeps_reasoning_slot)):
                 message[member] = reasoning
-            if content or not self._calls:
+            if texts or not self._calls:
                 # Servers refuse an assistant message with neither, such as one of reasoning alone.
-                message["content"] = content
+                message["content"] = _content(texts, writes_blocks=self._writes_blocks)
             if self._calls:
                 message["tool_calls"] = self._calls
             self._messages.append(message)

@@ -16,7 +16,7 @@ from jp_lsp.ports.provider import (
 )
 from jp_lsp.providers.chat.adapter import ChatProvider
 from jp_lsp.providers.chat.dialect import Dialect, ReasoningFields
-from jp_lsp.providers.chat.openrouter_messages import write_messages
+from jp_lsp.providers.chat.openrouter_messages import RETURNS_REASONING, write_messages
 from jp_lsp.providers.chat.reasoning_details import read_details
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.failure import VendorErrors
@@ -55,7 +55,10 @@ def reasoning_fields(request: CycleRequest, effort: EffortValue | None) -> Reaso
         return ReasoningFields({"reasoning": {"exclude": True, "effort": "minimal"}}, is_thinking=False)
     maximum = request.parameters.max_tokens or request.model.max_output_tokens
     word = _WORDS[to_level(effort, maximum) or "auto"]
-    return ReasoningFields({"reasoning": {"exclude": False, "effort": word}}, is_thinking=True)
+    # Thoughts that shall go back to the model must come first.
+    is_returned = request.parameters.other.get(RETURNS_REASONING) is True
+    excludes = request.parameters.excludes_reasoning and not is_returned
+    return ReasoningFields({"reasoning": {"exclude": excludes, "effort": word}}, is_thinking=True)
 
 
 async def list_models(http: VendorHttp) -> Sequence[ModelDetails]:

@@ -32,8 +32,8 @@ def write_messages(request: CycleRequest, prefills: bool) -> WrittenMessages:
         messages.append({"role": "system", "content": _system(thread.system_parts, is_marked=is_marked)})
     if files := _files(thread.attachments):
         messages.append({"role": "user", "content": files})
-    history = history_messages(thread.events, reasoning_member=None, prefills=prefills)
-    messages += [_in_blocks(message) for message in history]
+    history = history_messages(thread.events, reasoning_member=None, writes_blocks=True, prefills=prefills)
+    messages += [_with_numbered_calls(message) for message in history]
     if request.parameters.other.get(RETURNS_REASONING) is True:
         _add_details(messages, thread.events)
     return WrittenMessages(messages, [])
@@ -63,19 +63,12 @@ def _files(attachments: Sequence[Attachment]) -> list[JsonValue]:
     return blocks
 
 
-def _in_blocks(message: Message) -> Message:
-    """Turn a message of the family's usual form into blocks; what a tool said stays a text."""
-    result = dict(message)
-    content = result.pop("content", None)
-    if message["role"] == "tool":
-        result["content"] = content
-    elif content or "tool_calls" not in message:
-        result["content"] = [text_block(as_text(content))]
-    if "tool_calls" in message:
-        # Without a number and a type results get lost on the way to the vendor behind.
-        calls = as_list(message["tool_calls"])
-        result["tool_calls"] = [{**as_object(call), "index": i} for i, call in enumerate(calls)]
-    return result
+def _with_numbered_calls(message: Message) -> Message:
+    """Number the calls of a message: without numbers results get lost on the way to the vendor behind."""
+    if "tool_calls" not in message:
+        return message
+    calls = as_list(message["tool_calls"])
+    return {**message, "tool_calls": [{**as_object(call), "index": i} for i, call in enumerate(calls)]}
 
 
 def _add_details(messages: Sequence[Message], events: Sequence[ThreadEvent]) -> None:

@@ -45,13 +45,13 @@ def choose_thinking(request: CycleRequest, max_tokens: int | None) -> ThinkingCh
         case Budgetted():
             budget = _budget(effort, max_tokens, support)
             # Without a budget there are no thoughts, and the API refuses to include them.
-            field = _on({"thinkingBudget": budget}) if budget else _off(support, is_wished=True)
+            field = _on(request, {"thinkingBudget": budget}) if budget else _off(support, is_wished=True)
             return ThinkingChoice(field)
         case Leveled():
             return _leveled(request, effort, max_tokens, support)
         case _:
             word = _WORDS.get(to_level(effort, max_tokens) or "auto")
-            return ThinkingChoice(_on({"thinkingLevel": word} if word else {}))
+            return ThinkingChoice(_on(request, {"thinkingLevel": word} if word else {}))
 
 
 def _off(support: ReasoningSupport | None, *, is_wished: bool) -> dict[str, JsonValue] | None:
@@ -69,8 +69,8 @@ def _off(support: ReasoningSupport | None, *, is_wished: bool) -> dict[str, Json
             return {"includeThoughts": False, "thinkingBudget": 0}
 
 
-def _on(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {"includeThoughts": True, **fields}
+def _on(request: CycleRequest, fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {"includeThoughts": not request.parameters.excludes_reasoning, **fields}
 
 
 def _budget(effort: EffortValue, max_tokens: int | None, support: Budgetted) -> int:
@@ -83,9 +83,11 @@ def _leveled(
 ) -> ThinkingChoice:
     level = to_level(effort, max_tokens)
     if level is None or level == "auto":
-        return ThinkingChoice(_on({}))
+        return ThinkingChoice(_on(request, {}))
     wanted = _RUNGS.get(level, level)
     higher: list[EffortLevel] = [rung for rung in _LADDER[_LADDER.index(wanted) :] if rung in support.levels]
     rung: EffortLevel = higher[0] if higher else "high"
     sentence = f"{request.model.id} cannot think with effort {level!r}: it is asked for effort {rung!r}"
-    return ThinkingChoice(_on({"thinkingLevel": _WORDS[rung]}), () if rung == wanted else (sentence,))
+    return ThinkingChoice(
+        _on(request, {"thinkingLevel": _WORDS[rung]}), () if rung == wanted else (sentence,)
+    )

@@ -107,13 +107,8 @@ class LocalModel:
         self._is_closed = False
 
     @property
-    def is_running(self) -> bool:
-        """Whether a child is there that has not ended, ready or not."""
-        return self._child is not None and self._child.is_alive
-
-    @property
     def process_id(self) -> int | None:
-        """The child's process id while it runs."""
+        """The child's process id while it runs, ready or not."""
         return self._child.process_id if self._child is not None and self._child.is_alive else None
 
     async def start(self) -> Endpoint:

@@ -27,7 +27,7 @@ _LADDER_OF_O_SERIES = Leveled(can_disable=False, levels=frozenset({"low", "mediu
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """`field` is the request's `reasoning`. `is_on`: the user wants to see the model's thoughts."""
+    """`field` is the request's `reasoning`. `is_on`: the model thinks, and what it made of that is kept."""
 
     field: dict[str, JsonValue] | None
     is_on: bool = False
@@ -47,7 +47,9 @@ def choose_reasoning(request: CycleRequest) -> Reasoning:
         word = _word_for_off(request)
         return Reasoning(None if word is None else {"effort": word, "summary": "auto"})
     level, warnings = _level(request, effort)
-    field: dict[str, JsonValue] = {"effort": _WORDS[level], "summary": "auto"}
+    field: dict[str, JsonValue] = {"effort": _WORDS[level]}
+    if not request.parameters.excludes_reasoning:
+        field["summary"] = "auto"  # the only form in which thoughts come; what is encrypted comes in any case
     if level == "none":
         return Reasoning(field, warnings=tuple(warnings))
     if request.parameters.other.get("reasoning_mode") == "pro":

@@ -10,7 +10,7 @@ from jp_lsp.config.change_conversation import (
     conversation_outcome,
     plan_conversation_change,
 )
-from jp_lsp.config.explain import Explanation
+from jp_lsp.config.explanation import Explanation
 from jp_lsp.config.file_edits import Wish
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
@@ -92,8 +92,8 @@ async def _change_conversation(
 
     def change(stream: ConversationStream, now: Timestamp) -> None:
         planned[:] = [plan_conversation_change(settings, stream, wishes)]
-        if planned[0].delta is not None:
-            stream.append_config_delta(planned[0].delta, now)
+        if (delta := planned[0].delta) is not None:
+            stream.append_config_delta(delta.delta, now, delta.unsets)
 
     amended = await session.amender.amend(conversation, change, keeps_copy=False)
     outcomes = await to_thread.run_sync(conversation_outcome, settings, amended.stream, planned[0])

@@ -10,6 +10,7 @@ from jp_lsp.conversation.json_text import to_text
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
+from jp_lsp.driver.beside import beside_when_long
 from jp_lsp.driver.shelf import activity_of
 from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.protocol.content import (
@@ -41,13 +42,13 @@ async def export(session: Session, params: ConversationExportParams) -> JsonObje
         facts = await session.workplace.upkeep().facts(conversation)
         if params.format == "json":  # needs no settings, which may be broken
             stream = (await session.workplace.surroundings().store.copy(conversation)).stream
-            turns = _chosen(stream, params)
-            view = _view(facts, events_view(event for turn in turns for event in turn.events))
-            text = to_text(view) + "\n"
+            turns = await beside_when_long(len(stream), lambda: _chosen(stream, params))
+            text = await beside_when_long(len(stream), lambda: _json_of(facts, turns))
         else:
             stored = await session.workplace.read(conversation)
-            turns = _chosen(stored.stream, params)
-            text = (f"# {clean_line(facts.title)}\n\n" if facts.title else "") + markdown_of(stored, turns)
+            turns = await beside_when_long(len(stored.stream), lambda: _chosen(stored.stream, params))
+            title = f"# {clean_line(facts.title)}\n\n" if facts.title else ""
+            text = title + await markdown_of(stored, turns)
     name = f"{directory_name(conversation, facts.title)}.{_SUFFIX[params.format]}"
     return {"text": text, "name": name, "turns": len(turns)}
 
@@ -97,6 +98,10 @@ async def restore(session: Session, params: ConversationRestoreParams) -> JsonOb
 
 def _chosen(stream: ConversationStream, params: ConversationExportParams) -> list[ViewedTurn]:
     return viewed_turns(stream, params.turns, "jp/conversation/export", is_compacted=params.compacted)
+
+
+def _json_of(facts: ConversationFacts, turns: Sequence[ViewedTurn]) -> str:
+    return to_text(_view(facts, events_view(event for turn in turns for event in turn.events))) + "\n"
 
 
 def _view(facts: ConversationFacts, events: Sequence[JsonValue]) -> JsonObject:

@@ -1,15 +1,17 @@
 """Shows a stored conversation again (query pipeline 5.9)."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
+from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonObject
+from jp_lsp.driver.beside import beside_when_long
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.protocol.conversation import RenderOverlay, RenderParams
 from jp_lsp.render.chunk import Chunk
-from jp_lsp.render.options import DisplayOptions, Labels, ReasoningDisplay
+from jp_lsp.render.options import DisplayOptions, ReasoningDisplay
 from jp_lsp.render.replay import StoredTurn, export_markdown, render_turns
 from jp_lsp.server import to_wire
 from jp_lsp.server.chunk_to_wire import Origin, chunk_to_wire
@@ -32,20 +34,27 @@ async def render(session: Session, params: RenderParams) -> JsonObject:
         stored = await session.workplace.read(ConversationId(params.conversation))
     except Refusal as refusal:
         raise to_wire.query_error(refusal.error, draft=None, trace=new_trace()) from None
-    settings = TurnSettings(stored.stream, stored.settings, stored.resolve, params.config)
-    chosen = viewed_turns(
-        stored.stream, params.turns, "jp/conversation/render", is_compacted=params.compacted
-    )
-    turns = [_with_overlay(_stored_turn(turn, settings), params.overlay) for turn in chosen]
+    size = len(stored.stream)
+    settings = TurnSettings(stored.stream, stored.looks(stored.stream), params.config)
+
+    def choose() -> list[StoredTurn]:
+        chosen = viewed_turns(
+            stored.stream, params.turns, "jp/conversation/render", is_compacted=params.compacted
+        )
+        return [_with_overlay(_stored_turn(turn, settings), params.overlay) for turn in chosen]
+
+    turns = await beside_when_long(size, choose)
     notices = [to_wire.notice(notice) for notice in settings.notices]
     token = params.partial_result_token
     if token is None and not session.capabilities.chunks:
-        text = export_markdown(turns, is_user_only=params.user_only)
+        text = await beside_when_long(size, lambda: export_markdown(turns, is_user_only=params.user_only))
         return {"turns": len(turns), "seq": 0, "md": text, "notices": notices}
-    chunks = render_turns(
-        turns,
-        is_user_only=params.user_only,
-        result_uri=lambda event: session.workplace.result_uri(stored.id, event),
+
+    def find_result(event: ConversationEvent) -> str | None:
+        return session.workplace.result_uri(stored.id, event)
+
+    chunks = await beside_when_long(
+        size, lambda: render_turns(turns, is_user_only=params.user_only, result_uri=find_result)
     )
     await _send(session, token, params.conversation, chunks)
     return {"turns": len(turns), "seq": len(chunks), "notices": notices}
@@ -59,34 +68,29 @@ async def keep_transcript(session: Session, conversation: ConversationId) -> tup
         OSError: it could not be written.
     """
     stored = await session.workplace.read(conversation)
-    transcript = transcript_of(stored)
+    turns = viewed_turns(stored.stream, None, "transcript", is_compacted=False)
+    transcript = await markdown_of(stored, turns)
     # A name of its own: editors keep what they have read under a name.
     name = f"{conversation}-{stored.stream.turn_count}.md"
     return await session.workplace.keep_scratch(name, transcript), transcript
 
 
-def transcript_of(stored: StoredConversation) -> str:
-    """Give a whole conversation as one Markdown text."""
-    return markdown_of(stored, viewed_turns(stored.stream, None, "transcript", is_compacted=False))
-
-
-def markdown_of(stored: StoredConversation, turns: Iterable[ViewedTurn]) -> str:
+async def markdown_of(stored: StoredConversation, turns: Sequence[ViewedTurn]) -> str:
     """Give some turns of a conversation as one Markdown text."""
-    settings = TurnSettings(stored.stream, stored.settings, stored.resolve, "per_turn")
-    return export_markdown([_stored_turn(turn, settings) for turn in turns])
+    settings = TurnSettings(stored.stream, stored.looks(stored.stream), "per_turn")
+
+    def write() -> str:
+        return export_markdown([_stored_turn(turn, settings) for turn in turns])
+
+    return await beside_when_long(len(stored.stream), write)
 
 
 def _stored_turn(turn: ViewedTurn, by_turn: TurnSettings) -> StoredTurn:
     """Give a turn with how it is shown."""
     number = turn.index + 1
-    settings = by_turn.at(turn.start, number)
-    labels = Labels(
-        settings.user_name or Labels().user,
-        settings.assistant_name or Labels().assistant,
-        str(settings.model),
-    )
+    look = by_turn.at(turn.start, number)
     age = time.time() - turn.events[0].timestamp.nanoseconds / 1e9
-    return StoredTurn(number, turn.events, age, turn.last_index + 1, settings.display, labels)
+    return StoredTurn(number, turn.events, age, turn.last_index + 1, look.options, look.labels)
 
 
 def _with_overlay(turn: StoredTurn, overlay: RenderOverlay | None) -> StoredTurn:

@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from jp_lsp.config.about_file import extended_files, is_same_file
-from jp_lsp.config.explain import Explanation
+from jp_lsp.config.explanation import Explanation
 from jp_lsp.config.layer import Origin
 from jp_lsp.config.problem import dotted
 from jp_lsp.language.asking import Ask, Complaint, Excerpt, asks_about
@@ -81,7 +81,8 @@ async def hover(session: Session, params: types.HoverParams) -> types.Hover | No
         subject = subject_at(file.document, _offset(file, params.position))
         if subject is None:
             return None
-        text = describe(subject, _explained(file, dotted(subject.path)))
+        explanation = _explained(file, dotted(subject.path))
+        text = describe(subject, explanation, session.configuration_files.models)
         formats = session.protocol.capability("textDocument", "hover", "contentFormat")
         return types.Hover(markup(text, formats), range_of(subject.span, file.lines))
 

@@ -1,7 +1,7 @@
 """A workspace folder whose attachments are fetched as a query would, with fakes at every port."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -110,9 +110,6 @@ class Folder:
 
     async def name(self, *names: str) -> NamedAttachments:
         return await self.attachments.read_names(names)
-
-
-MakeFolder = Callable[[], Folder]
 
 
 def to_entry(url: str) -> AttachmentEntry:

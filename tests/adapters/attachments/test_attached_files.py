@@ -46,6 +46,8 @@ FOUND: dict[str, tuple[list[Any], list[str]]] = {
                                            ["Docs/x.md", "a b.md", "größe.md"]),
     "exclusion before": ([table("file", "x.md", exclude="true"), "file:Docs/*.md"], []),
     "exclusion of one that is named": (["file:README.md", "file:README.md?exclude"], []),
+    "by a detour": (["file:Docs/deep/../x.md", "file:Docs/x.md"], ["Docs/x.md"]),
+    "exclusion of one that is named by a detour": (["file:Docs/deep/../x.md", "file:Docs/x.md?exclude"], []),
     "twice the same": (["file:Docs/x.md", "file:Docs/*", "file:Docs/x.md"], ["Docs/x.md", "Docs/y.txt"]),
     "the order of the entries": (["file:README.md", "file:Docs/y.txt", "file:Docs/x.md"],
                                  ["README.md", "Docs/y.txt", "Docs/x.md"]),

@@ -54,6 +54,7 @@ async def test_an_entry_finds_what_was_named(folder: Folder) -> None:
     [
         ("none.md", "there is no such file or folder in the workspace"),
         ("", "is no path that can be followed"),
+        ("!", "there is no such file or folder in the workspace"),
         ("../other.md", "is outside of the workspace"),
         ("file:///etc", "is outside of the workspace"),
         ("file://{root}/none.md", "there is no such file or folder in the workspace"),

@@ -7,6 +7,7 @@ import pytest
 
 from jp_lsp.attachments.reading import FILE_LIMIT
 from jp_lsp.attachments.survey import MOST_VISITED, Survey, find_paths, survey
+from jp_lsp.attachments.walk import Tree
 from jp_lsp.ports.attachment import AttachmentError
 from jp_lsp.ports.editor import OpenDocument
 
@@ -17,7 +18,7 @@ UNSAVED = OpenDocument("untitled:One", None, "text", 1, "dirty", "𝄞 text")
 
 async def look(folder: Path, name: str) -> Survey:
     documents = [UNSAVED, OpenDocument("file:///x", str(folder / "new.md"), "text", 1, "dirty", "new")]
-    return await anyio.to_thread.run_sync(survey, name, folder, documents)
+    return await anyio.to_thread.run_sync(survey, name, Tree(folder), documents)
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ async def test_paths_are_found_shallow_first_and_below_a_folder(project: Path) -
     def fits(path: str) -> bool:
         return path.endswith(".md")
 
-    everywhere = await anyio.to_thread.run_sync(find_paths, project, "", fits, 9)
+    everywhere = await anyio.to_thread.run_sync(find_paths, Tree(project), "", fits, 9)
     assert list(everywhere) == ["a.md", "docs/one.md", "docs/deep/two.md"]
-    below = await anyio.to_thread.run_sync(find_paths, project, "docs", fits, 1)
+    below = await anyio.to_thread.run_sync(find_paths, Tree(project), "docs", fits, 1)
     assert list(below) == ["docs/one.md"]

@@ -1,8 +1,11 @@
 """Patterns for files."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jp_lsp.attachments.globs import Glob, is_glob
+from jp_lsp.attachments.name_pattern import NamePattern
 from tests.support.work import count_calls
 
 FITS: list[tuple[str, str, bool]] = [
@@ -84,3 +87,25 @@ def test_a_malicious_pattern_is_little_work() -> None:
     for pattern, path in (("*a" * 60 + "b", "a" * 250), ("**/a/" * 40 + "b", "/".join(["a"] * 400))):
         glob = Glob(pattern)
         assert count_calls(lambda: glob.matches(path)) < 20 * len(pattern) * len(path)  # noqa: B023
+
+
+def fits_slowly(pattern: str, name: str) -> bool:
+    """Try everything."""
+    if not pattern:
+        return not name
+    if pattern[0] == "*":
+        return any(fits_slowly(pattern[1:], name[start:]) for start in range(len(name) + 1))
+    return name != "" and pattern[0] in {"?", name[0]} and fits_slowly(pattern[1:], name[1:])
+
+
+@given(st.text("ab*?", max_size=8), st.text("ab", max_size=8))
+def test_a_name_fits_where_trying_everything_finds_a_way(pattern: str, name: str) -> None:
+    assert NamePattern(pattern).fits(name) is fits_slowly(pattern, name)
+
+
+def test_a_pattern_for_a_whole_tree_is_little_work_for_each_file() -> None:
+    """A hundred of them may stand in one document, and each looks at thousands of files."""
+    paths = [f"src/package_{number % 70}/file_{number}.py" for number in range(1000)]
+    for pattern in ("**/*.md", "**/test_*", "src/**/*_1?.py"):
+        glob = Glob(pattern)
+        assert count_calls(lambda: [glob.matches(path) for path in paths]) < 30 * len(paths)  # noqa: B023

@@ -384,6 +384,28 @@ def test_trap_05_setting_a_list_replaces_what_lies_below_and_merging_appends(
     assert [item["title"] for item in value_of("assistant.instructions")] == ["Old", "Added"]
 
 
+@pytest.mark.parametrize(
+    ("dedup", "added", "replaced"),
+    [
+        ("true", ["file:a", "file:b"], ["file:c"]),
+        ("false", ["file:a", "file:b", "file:a"], ["file:c", "file:c"]),
+    ],
+)
+def test_what_a_file_says_about_doubles_holds_for_assignments(
+    world: Any, value_of: Callable[..., Any], dedup: str, added: list[str], replaced: list[str]
+):
+    world.workspace(f'conversation.attachments = {{ value = ["file:a"], dedup = {dedup} }}')
+    key = "conversation.attachments"
+
+    def items(*overrides: str) -> object:
+        value = value_of(key, *overrides)
+        return value["value"] if isinstance(value, dict) else value
+
+    assert items(f"{key}+=file:b,file:a") == added
+    assert items(f"{key}=file:c,file:c") == replaced
+    assert items(f"{key}=file:a", f"{key}+=file:b", f"{key}+=file:a") == added
+
+
 def test_one_item_of_a_list_can_be_changed():
     held = tree_of({"assistant": {"instructions": [{"title": "a"}, {"title": "b"}]}})
     changed = written("assistant.instructions.1.title=Tone", "assistant.instructions.0.position:=-3", to=held)

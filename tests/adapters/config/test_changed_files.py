@@ -179,6 +179,16 @@ ADDED: dict[str, tuple[str, str, str]] = {
         "assistant.system_prompt+=B",
         'assistant.system_prompt = { value = "AB", strategy = "prepend" }\n',
     ),
+    "to such a text among comments": (
+        '[assistant.system_prompt] # p\nvalue = "A" # v\nstrategy = "append" # s\n',
+        "assistant.system_prompt+=B",
+        '[assistant.system_prompt] # p\nvalue = "AB" # v\nstrategy = "append" # s\n',
+    ),
+    "to a text that is not there yet": (
+        '[assistant.system_prompt]\nseparator = "line" # s\n',
+        "assistant.system_prompt+=B",
+        '[assistant.system_prompt]\nseparator = "line" # s\nvalue = "B"\n',
+    ),
     "to a map": (
         'conversation.labels = { a = "1" }\n',
         'conversation.labels:+={"b":"2"}',
@@ -188,6 +198,16 @@ ADDED: dict[str, tuple[str, str, str]] = {
         'conversation.labels = { a = "1" }\n',
         'conversation.labels:={"b":"2"}',
         'conversation.labels = { b = "2" }\n',
+    ),
+    "in place of a map in dotted keys": (
+        'inherit = true\nproviders.llm.aliases.a = "openai/a"\nproviders.llm.aliases.b = "openai/b"\n',
+        'providers.llm.aliases:={"c":"openai/c"}',
+        'inherit = true\nproviders.llm.aliases = { c = "openai/c" }\n',
+    ),
+    "a choice that is a word only in an expression": (
+        "",
+        "assistant.tool_choice=true",
+        '[assistant]\ntool_choice = "required"\n',
     ),
     "a field of one item": (
         '[[assistant.instructions]]\ntitle = "A"\n',
@@ -251,8 +271,9 @@ BAD: dict[str, tuple[Wish | str, str]] = {
     ),
     "an alias of nothing": (
         "assistant.model.id=fats",
-        "`assistant.model.id`: `fats` is neither a known alias nor `provider/name`; did you mean "
-        "the alias `fast`?",
+        "`assistant.model.id`: `fats` is neither a known alias (did you mean `fast`?) nor "
+        "`provider/name` with one of `anthropic`, `cerebras`, `compatible`, `deepseek`, `google`, `llamacpp`, "
+        "`lmstudio`, `local`, `ollama`, `openai`, `openrouter`, `xai`",
     ),
     "a file": ("roles/dev", "`roles/dev`: a file is not copied into another one; name it in `extends`"),
     "a password": (

@@ -6,6 +6,8 @@ import pytest
 
 from jp_lsp.conversation.compact import TurnsWanted
 from jp_lsp.conversation.directive import OmitToolCalls, StripReasoning, StripToolCalls
+from jp_lsp.conversation.stream import ConversationStream
+from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.conversation.turn_bounds import AtTurn, BehindLast, Bound, KeptTime, KeptTurns
 from jp_lsp.ports.compaction import CompactionRule, SummaryWish
 from jp_lsp.ports.provider import ModelId, ModelParameters
@@ -89,10 +91,19 @@ def test_summaries(world: Any, toml: str, wish: SummaryWish) -> None:
     assert rule.summary == wish
 
 
+def test_a_summary_without_wishes_is_kept_by_a_conversation(world: Any) -> None:
+    (rule,) = rules_of(world, "")
+    stream = ConversationStream.new(Timestamp(0), world.settings().resolve([], None).partial)
+    world.workspace("")
+    assert world.settings().resolve([], stream).compaction == (rule,)
+
+
 def test_a_model_that_nobody_knows_is_a_problem_of_the_rule_alone(world: Any) -> None:
     (rule,) = rules_of(world, "model = { id = 'smal' }")
     assert rule.summary == SummaryWish(
-        problem="`smal` is neither a known alias nor `provider/name`; did you mean the alias `small`?"
+        problem="`smal` is neither a known alias (did you mean `small`?) nor `provider/name` with one of "
+        "`anthropic`, `cerebras`, `compatible`, `deepseek`, `google`, `llamacpp`, "
+        "`lmstudio`, `local`, `ollama`, `openai`, `openrouter`, `xai`"
     )
 
 

@@ -130,7 +130,7 @@ def test_what_is_written_reads_back_the_same(tree: Partial):
 
 @given(CONFIGURATIONS)
 def test_no_difference_is_no_delta(tree: Partial):
-    stored = read_stored(to_stored(tree), ()).tree
+    stored = read_stored(to_stored(tree), ())
     change = compute_change(stored, tree)
     assert (change.delta, change.unsets, change.lost) == ({}, (), ())
 
@@ -138,7 +138,7 @@ def test_no_difference_is_no_delta(tree: Partial):
 @given(CONFIGURATIONS, CONFIGURATIONS)
 def test_a_delta_in_the_newer_format_leads_from_any_configuration_to_any_other(old: Partial, new: Partial):
     base = to_stored(old)
-    change = compute_change(read_stored(base, ()).tree, new, newer_format=True)
+    change = compute_change(read_stored(base, (), newer_format=True), new)
     assert change.lost == ()
     again = complete_configuration(read_stored(base, [Stored(change.delta, change.unsets)]).tree)[0]
     assert to_stored(again) == to_stored(new)
@@ -147,7 +147,7 @@ def test_a_delta_in_the_newer_format_leads_from_any_configuration_to_any_other(o
 @given(CONFIGURATIONS, CONFIGURATIONS)
 def test_a_delta_in_the_present_format_misses_only_what_it_says(old: Partial, new: Partial):
     base = to_stored(old)
-    change = compute_change(read_stored(base, ()).tree, new)
+    change = compute_change(read_stored(base, ()), new)
     assert change.unsets == ()
     again = from_stored(to_stored(complete_configuration(read_stored(base, [Stored(change.delta)]).tree)[0]))
     missed = {".".join(map(str, path)) for path in changed_paths(SCHEMA, again, new)}

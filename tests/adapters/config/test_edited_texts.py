@@ -413,6 +413,25 @@ EXACT: dict[str, tuple[str, str, Edit, str]] = {
         "a: x\n# b\nb: 1\n",
     ),
     "a value that YAML would misread": ("yaml", "a: 1\n", SetValue(("a",), "on"), 'a: "on"\n'),
+    "a key of a flow without a value": (
+        "yaml",
+        "a: {b: , c: 1}\n",
+        SetValue(("a", "b"), [1]),
+        "a: {b: [1] , c: 1}\n",
+    ),
+    "a key of a flow alone": ("yaml", "a: {b}\n", SetValue(("a", "b"), [1]), "a: {b: [1]}\n"),
+    "a table in dotted keys, in one piece": (
+        "toml",
+        "x = 1\na.b = 1 # one\na.c = 2\ny = 2\n",
+        SetValue(("a",), {"d": 3}),
+        "x = 1\ny = 2\na = { d = 3 }\n",
+    ),
+    "the last table in dotted keys, in one piece": (
+        "toml",
+        "x = 1\na.b = 1\n",
+        SetValue(("a",), {"d": 3}),
+        "x = 1\na = { d = 3 }\n",
+    ),
     "the last key of a JSON table": (
         "json",
         '{\n  "a": 1, // one\n  "b": 2 // two\n}\n',
@@ -438,6 +457,24 @@ EXACT: dict[str, tuple[str, str, Edit, str]] = {
         "# About the file.\n\ntop = true\n\n# a\n[a]\nx = 1\n",
     ),
     "a date": ("toml", "a = 2026-01-02 10:00:00  # when\n", SetValue(("a",), 1), "a = 1  # when\n"),
+    "a table with a header": (
+        "toml",
+        "[t.x]  # it\n# first\na = 1\n\n[t.y]\nb = 1\n\n[t.x.sub]\nc = 1\n",
+        SetValue(("t", "x"), {"d": 5}),
+        "[t.x]  # it\n# first\nd = 5\n\n[t.y]\nb = 1\n\n",
+    ),
+    "a table with a header behind those in it": (
+        "toml",
+        "[t.x.sub]\nc = 1\n\n[t.x]\n\n[z]\n",
+        SetValue(("t", "x"), {"d": 5}),
+        "\n[t.x]\nd = 5\n\n[z]\n",
+    ),
+    "a text in place of a table with a header": (
+        "toml",
+        "[t.x]\na = 1\n\n[t.x.command]\nprogram = 'c'\n\n[z]\n",
+        SetValue(("t", "x", "command"), "c"),
+        '[t.x]\na = 1\ncommand = "c"\n\n\n[z]\n',
+    ),
     "a table of an array": (
         "toml",
         "# top\n[[a]]  # it\n# first\nx = 1\ny.z = 2\n\n[a.sub]\nq = 1\n\n# second\n[[a]]\nx = 2\n",

@@ -56,9 +56,7 @@ def test_a_name_is_matched_with_the_known_structure(words: str):
 def test_every_key_can_be_named():
     for path, key in leaf_keys():
         if key.assignable:
-            assert find_path(
-                variable_name(path).removeprefix("JP_CFG_").replace("TOOLS_R", "TOOLS_*_R"), EXISTING
-            ) or ("*" in path), path
+            assert find_path(variable_name(path).removeprefix("JP_CFG_"), EXISTING) == path
 
 
 VALUES: dict[str, tuple[str, str, str, object]] = {
@@ -127,6 +125,35 @@ def test_trap_07_a_variable_without_the_whole_prefix_is_not_read_but_noticed(
 def test_an_unknown_variable_fails_the_load_and_names_a_near_one(world: Any):
     world.environ["JP_CFG_ASSISTANT_NAM"] = "x"
     assert world.refusal() == "JP_CFG_ASSISTANT_NAM: unknown key; did you mean `JP_CFG_ASSISTANT_NAME`?"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("JP_CFG_CONVERSATION_TOOLS___RUN", "JP_CFG_CONVERSATION_TOOLS_*_RUN"),
+        ("JP_CFG_EXTENDS", "JP_CFG_EDITOR_ENVS"),  # that key itself comes from files alone
+    ],
+)
+def test_only_a_variable_that_is_read_is_proposed(world: Any, name: str, meant: str):
+    world.environ[name] = "ask"
+    assert world.refusal() == f"{name}: unknown key; did you mean `{meant}`?"
+
+
+@pytest.mark.requirement("G8")
+@pytest.mark.parametrize(("value", "expected"), [("b", ["f", "b"]), ("+b", ["f", "a", "b"])])
+def test_a_plus_is_about_other_variables(
+    world: Any, value_of: Callable[..., object], value: str, expected: list[str]
+):
+    """What files have is added to in any case."""
+    world.workspace('editor.envs = ["f"]')
+    world.environ |= {"JP_CFG_EDITOR": ':{"envs": ["a"], "cmd": "vi"}', "JP_CFG_EDITOR_ENVS": value}
+    assert value_of("editor.envs") == expected
+    assert value_of("editor.cmd") == "vi"
+
+
+def test_what_all_tools_share_can_be_set(world: Any, value_of: Callable[..., object]):
+    world.environ["JP_CFG_CONVERSATION_TOOLS_*_RUN"] = "unattended"
+    assert value_of("conversation.tools.*.run") == "unattended"
 
 
 def test_a_value_that_does_not_fit_names_variable_and_key(world: Any):

@@ -101,6 +101,30 @@ def test_texts_show_what_was_added_to_what(world: Any):
     ]
 
 
+def test_what_gives_way_is_shadowed_by_anything(world: Any):
+    world.user('assistant.system_prompt = "Below."\nconversation.attachments = ["file:a"]')
+    world.workspace(
+        'extends = ["base.toml"]\nassistant.system_prompt = { value = "Way.", discard_when_merged = true }\n'
+    )
+    world.workspace(
+        'conversation.attachments = { value = ["file:b"], discard_when_merged = true }', ".jp/base.toml"
+    )
+    world.workspace(
+        'assistant.system_prompt = { value = "On top.", strategy = "append" }\nconversation.attachments = ["file:c"]',
+        ".jp.toml",
+    )
+    for key, value in (("assistant.system_prompt", "On top."), ("conversation.attachments", ["file:c"])):
+        explanation = world.settings().explain(key)
+        assert explanation.value == value
+        states = [each.state for each in explanation.contributions if each.value]
+        assert states == ["shadowed", "shadowed", "wins"]
+    world.workspace('extends = ["base.toml"]\nconversation.attachments = ["file:d"]')
+    world.workspace("", ".jp.toml")
+    explanation = world.settings().explain("conversation.attachments")
+    assert explanation.value == ["file:a", "file:d"]
+    assert [each.state for each in explanation.contributions if each.value] == ["adds", "shadowed", "adds"]
+
+
 def test_each_contribution_names_its_strategy(world: Any):
     world.user('assistant.system_prompt = "Base."\nassistant.instructions = [{ title = "A" }]')
     world.workspace(
@@ -158,6 +182,28 @@ def test_names_with_dots_are_found(world: Any):
     assert (explanation.key, explanation.value) == ('conversation.tools."my.tool".command', "x")
 
 
+KEYS: dict[str, tuple[str, object]] = {
+    'conversation.tools."my.tool".command': ('conversation.tools."my.tool".command', "x"),
+    'conversation.tools."plain".command': ("conversation.tools.plain.command", "y"),
+    'providers.mcp."s".args': ("providers.mcp.s.arguments", ["a"]),
+    "providers.mcp.s.args.0": ("providers.mcp.s.arguments.0", "a"),
+    "assistant.model.parameters.seed": ("assistant.model.parameters.other.seed", 7),
+}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_is_found_in_every_spelling(world: Any, key: str):
+    """Quoted without need, under its other name, and a parameter that only the vendor knows."""
+    world.workspace(
+        '[conversation.tools."my.tool"]\nsource = "local"\ncommand = "x"\n'
+        '[conversation.tools.plain]\nsource = "local"\ncommand = "y"\n'
+        '[providers.mcp.s]\ntype = "stdio"\ncommand = "c"\narguments = ["a"]\n'
+        "[assistant.model.parameters]\nseed = 7\n"
+    )
+    explanation = world.settings().explain(key)
+    assert (explanation.key, explanation.value) == KEYS[key]
+
+
 def test_an_unset_key_is_explained_too(world: Any):
     assert world.settings().explain("user.name").value is None
 
@@ -173,7 +219,15 @@ def test_the_embedded_model_of_a_stored_conversation(world: Any):
 
 @pytest.mark.parametrize(
     ("key", "hint"),
-    [("assistant.nam", "; did you mean `assistant.name`?"), ("zz", ""), ("", ""), ("assistant.name.x", "")],
+    [
+        ("assistant.nam", "; did you mean `assistant.name`?"),
+        ("zz", ""),
+        ("", ""),
+        ("assistant.name.x", ""),
+        ("editor.envs.9", ""),
+        ("editor.envs." + "1" * 5000, ""),
+        ('"', ""),
+    ],
 )
 def test_an_unknown_key_is_refused_with_a_near_one(world: Any, key: str, hint: str):
     with pytest.raises(Refusal) as caught:

@@ -47,18 +47,27 @@ def test_trap_39_yaml_words_of_version_1_1_are_text():
     }  # fmt: skip
 
 
+def test_a_key_over_a_merged_one_is_there_once_in_yaml():
+    text = b"a: &a {x: 1, y: 1}\nb: &b\n  <<: *a\n  x: 2\nc:\n  <<: *b\n  y: 3\nd: *b\n"
+    data = parse(text, "yaml")
+    assert (data["b"], data["c"], data["d"]) == ({"x": 2, "y": 1}, {"x": 2, "y": 3}, {"x": 2, "y": 1})
+
+
 def test_dates_become_text():
     assert parse(b"a = 2026-01-02\nb = 10:00:00", "toml") == {"a": "2026-01-02", "b": "10:00:00"}
 
 
 BROKEN = {
     "toml": ("toml", b"a = 1\nb = = 2\n", "not valid TOML", 2),
-    "json": ("json", b'{\n"a": 1,\n}', "not valid JSON", 3),
+    "json": ("json", b'{\n"a": 1,\n"b" 2}', "not valid JSON", 3),
+    "json with a comma at its end": ("json", b'{"a": 1,}', "not valid JSON", 1),
     "json of numbers that are none": ("json", b'{"a": NaN}', "`NaN` is not a value", None),
     "json with an open comment": ("json", b"{/* ", "not valid JSON", 1),
     "json5": ("json5", b"{a: 1,\nb: }", "not valid JSON5: Expected `value`, found `}`", 2),
     "json5 that is not closed": ("json5", b"{secret: 'k', b: [", "not valid JSON5: Unclosed `array`", 1),
     "yaml": ("yaml", b"a: 1\nb: [1\n", "not valid YAML", 3),
+    "yaml with a key twice": ("yaml", b"a:\n  b: 1\n  'b': 2\n", "the key `b` is there twice", 3),
+    "yaml with a key twice in a flow": ("yaml", b"a: [{b: 1, b: 1}]", "the key `b` is there twice", 1),
     "yaml with code": ("yaml", b"a: !!python/object:os.system x", "not valid YAML", 1),
     "yaml with bytes": ("yaml", b"a: !!binary aGk=", "bytes", None),
     "no text": ("toml", b"a = 1\n\xff", "not UTF-8", 2),

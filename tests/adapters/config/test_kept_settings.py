@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jp_lsp.config import settings as settings_module
+from jp_lsp.config import configuration
 from jp_lsp.config.looks import entries_of, noted, status_of
 from jp_lsp.config.settings import WorkspaceSettings
 
@@ -32,7 +32,7 @@ def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Count how often files are read and layers are gathered."""
     calls: Counter[str] = Counter()
-    read, gather = Path.read_bytes, settings_module.gather
+    read, gather = Path.read_bytes, configuration.gather
 
     def counting_read(path: Path) -> bytes:
         calls["read"] += 1
@@ -43,7 +43,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return gather(*arguments)
 
     monkeypatch.setattr(Path, "read_bytes", counting_read)
-    monkeypatch.setattr(settings_module, "gather", counting_gather)
+    monkeypatch.setattr(configuration, "gather", counting_gather)
     return calls
 
 
@@ -194,7 +194,7 @@ def test_nothing_is_ever_stale(folders: Callable[[], Path], steps: list[tuple[st
 
     def make() -> WorkspaceSettings:
         return WorkspaceSettings(
-            root, root, {}, root / "user", None, settings_module.ServerSettings(), lambda: None
+            root, root, {}, root / "user", None, configuration.ServerSettings(), lambda: None
         )
 
     kept = make()

@@ -12,6 +12,7 @@ from jp_lsp.config.fold import OUR_ORDER, REFERENCE_ORDER, fold, in_order
 from jp_lsp.config.layer import Layer, Origin, Step
 from jp_lsp.config.server_settings import ServerSettings
 from jp_lsp.config.settings import WorkspaceSettings
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 
@@ -91,7 +92,7 @@ def test_what_a_conversation_is_given_to_keep_does_not_depend_on_the_order(world
     world.server = ServerSettings(layer_order=layer_order)
     resolved = world.settings().resolve(["assistant.tool_choice=none"], stream)
     assert resolved.partial == expected
-    assert world.settings().delta(stream, resolved) == {"assistant": {"tool_choice": "none"}}
+    assert world.settings().delta(stream, resolved) == ConfigDelta({"assistant": {"tool_choice": "none"}})
     assert resolved.user_name == "me"
     assert resolved.assistant_name == ("environment" if layer_order == "environment_wins" else "workspace")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.provider import ModelId
@@ -69,7 +70,8 @@ def test_trap_10_a_conversation_hides_an_edit_and_explain_says_so(world: Any):
     )
     applied = settings.resolve([str(path)], stream)
     assert applied.assistant_name == "new"
-    assert settings.delta(stream, applied) == {"assistant": {"name": "new"}, "user": {"name": "Pixel"}}
+    change = ConfigDelta({"assistant": {"name": "new"}, "user": {"name": "Pixel"}})
+    assert settings.delta(stream, applied) == change
     assert settings.explain("user.name", [], stream).notes == ()
 
 
@@ -268,8 +270,9 @@ VALIDATIONS: dict[str, tuple[str, str]] = {
     ),
     "an alias that is none": (
         'assistant.model.id = "claud"\nproviders.llm.aliases.claude = "anthropic/x"',
-        ".jp/config.toml:1: `assistant.model.id`: `claud` is neither a known alias nor `provider/name`; did you mean "
-        "the alias `claude`?",
+        ".jp/config.toml:1: `assistant.model.id`: `claud` is neither a known alias (did you mean `claude`?) nor "
+        "`provider/name` with one of `anthropic`, `cerebras`, `compatible`, `deepseek`, `google`, `llamacpp`, "
+        "`lmstudio`, `local`, `ollama`, `openai`, `openrouter`, `xai`",
     ),
     "a model without a name": (
         "assistant.model.id = { provider = 'openai' }",
@@ -298,8 +301,9 @@ TOLERATED: dict[str, tuple[str, str]] = {
     ),
     "a title model that is none": (
         'conversation.title.generate.model.id = "so"\nproviders.llm.aliases.sol = "openai/x"',
-        ".jp/config.toml:1: `conversation.title.generate.model.id`: `so` is neither a known alias nor "
-        "`provider/name`; did you mean the alias `sol`?; it is left out",
+        ".jp/config.toml:1: `conversation.title.generate.model.id`: `so` is neither a known alias (did you "
+        "mean `sol`?) nor `provider/name` with one of `anthropic`, `cerebras`, `compatible`, `deepseek`, `google`, `llamacpp`, "
+        "`lmstudio`, `local`, `ollama`, `openai`, `openrouter`, `xai`; it is left out",
     ),
     "access for a tool of a server": (
         '[conversation.tools.x]\nsource = "mcp.s"\naccess.fs = [{ path = "." }]',

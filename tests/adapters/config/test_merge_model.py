@@ -221,7 +221,6 @@ JSON = st.recursive(
 MODEL = st.sampled_from(["fast", "slow"]) | st.sampled_from(["openai/m", "google/n"]).map(
     lambda text: dict(zip(("provider", "name"), text.split("/"), strict=True))
 )
-LABEL = WORDS | st.fixed_dictionaries({"value": WORDS, "run": st.sampled_from(["ask", "deny"])})
 ENTRIES = st.dictionaries(NAMES, WORDS, max_size=2)
 TOOL = some(run=st.sampled_from(["ask", "unattended"]), summary=WORDS)
 

@@ -145,6 +145,11 @@ CASES: dict[str, tuple[str, list[object], object]] = {
         "b",
     ),
     "a manner without a text changes nothing": (PROMPT, ["a", {"strategy": "append"}], "a"),
+    "nor where it would take the place of what gives way": (
+        PROMPT,
+        [{"value": "a", "discard_when_merged": True}, {"strategy": "replace"}],
+        "a",
+    ),
     "a bare list appends": (SECTIONS, [[A], [B]], [A, B]),
     "a list prepends": (SECTIONS, [[A], {"value": [B], "strategy": "prepend"}], [B, A]),
     "a list replaces": (SECTIONS, [[A], {"value": [B], "strategy": "replace"}], [B]),

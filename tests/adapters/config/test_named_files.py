@@ -102,6 +102,21 @@ def test_trap_36_a_named_file_applied_again_adds_nothing(roles: Any, value_of: V
     assert value_of("assistant.system_prompt", *overrides) == "Base.\nMore."
 
 
+@pytest.mark.requirement("G36")
+def test_what_two_named_files_share_is_there_once(roles: Any, value_of: Value):
+    """Two personas that extend the same skill (7.3); what is new in the second is added."""
+    shared = 'conversation.attachments = ["file:a"]\neditor.envs = ["S"]\n[[assistant.instructions]]\ntitle = "S"\n'
+    roles.workspace(shared, "cfg/skills/skill.toml")
+    roles.workspace('extends = ["skills/skill.toml"]\neditor.envs = ["1"]', "cfg/one.toml")
+    roles.workspace('extends = ["../skills/*"]\neditor.envs = ["2", "1"]', "cfg/roles/two.toml")
+    overrides = ["one", "roles/two", "conversation.attachments+=file:a"]
+    assert value_of("editor.envs", *overrides) == ["S", "1", "2"]
+    assert [item["title"] for item in value_of("assistant.instructions", *overrides)] == ["S"]
+    assert value_of("conversation.attachments", *overrides) == ["file:a", "file:a"]
+    roles.workspace('editor.envs = ["S"]', "cfg/stranger.toml")
+    assert value_of("editor.envs", "one", "stranger") == ["S", "1", "S"]
+
+
 def test_trap_36_unless_doubles_are_asked_for(roles: Any, value_of: Value):
     roles.workspace('conversation.attachments = { value = ["file:a"], dedup = false }', "cfg/extra.toml")
     assert value_of("conversation.attachments", "extra", "extra") == ["file:a", "file:a"]

@@ -8,7 +8,7 @@ import pytest
 from jp_lsp.config.server_settings import InterruptSettings, RenderSettings, ServerSettings
 from jp_lsp.conversation.thread import Section
 from jp_lsp.ports.provider import CachePolicy, Effort, ModelId, ModelParameters
-from jp_lsp.ports.settings import StreamGuards
+from jp_lsp.ports.settings import ReasoningSummarySettings, StreamGuards
 from jp_lsp.render.options import DisplayOptions, ReasoningDisplay
 from jp_lsp.turn.options import InterruptOptions, RetryPolicy
 
@@ -52,7 +52,7 @@ temperature = 1
 top_p = 0.5
 top_k = 3
 stop_words = ["x"]
-reasoning = { effort = "max", exclude = true }
+reasoning = { effort = "max" }
 seed = 9
 [assistant.request]
 max_retries = 0
@@ -77,7 +77,7 @@ name = "Quill"
     )
     assert found.model == ModelId("openai", "a/b")
     assert found.parameters == ModelParameters(
-        max_tokens=5, reasoning=Effort("max", exclude=True), temperature=1.0, top_p=0.5, top_k=3, stop_words=("x",),
+        max_tokens=5, reasoning=Effort("max"), temperature=1.0, top_p=0.5, top_k=3, stop_words=("x",),
         other={"seed": 9}, cache=CachePolicy(3600),
     )  # fmt: skip
     assert found.retry == RetryPolicy(0, 0.25, 2.0)
@@ -109,6 +109,28 @@ REASONING: dict[str, object] = {
 def test_reasoning(world: Any, text: str):
     found = resolved(world, f"assistant.model.parameters.reasoning = {text}")
     assert found.parameters.reasoning == REASONING[text]
+
+
+DISPLAYS: dict[str, ReasoningDisplay] = {
+    '"full"': ReasoningDisplay("hidden"),
+    '"hidden"': ReasoningDisplay("hidden"),
+    '"summary"': ReasoningDisplay("hidden"),
+    "80": ReasoningDisplay("hidden"),
+    '"static"': ReasoningDisplay("static"),
+    '"progress"': ReasoningDisplay("progress"),
+    '"timer"': ReasoningDisplay("timer"),
+}
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_excluded_reasoning_is_shown_in_no_form_that_says_what_it_is(world: Any, display: str):
+    """That the model thinks may still be seen (3.3)."""
+    text = f"style.reasoning.display = {display}\nassistant.model.parameters.reasoning.exclude = "
+    excluded = resolved(world, text + "true")
+    assert (excluded.display.reasoning, excluded.reasoning_summary) == (DISPLAYS[display], None)
+    shown = resolved(world, text + "false")
+    assert shown.display.reasoning.mode == ("truncate" if display == "80" else display.strip('"'))
+    assert (shown.reasoning_summary is not None) == (display == '"summary"')
 
 
 CACHES = {"true": 300, "false": 0, '"short"': 300, '"off"': 0, '"long"': 3600, '"90s"': 90, '"2h"': 7200}
@@ -172,3 +194,34 @@ def test_an_instruction_of_a_title_alone_is_empty(world: Any):
     assert resolved(world, '[[assistant.instructions]]\ntitle = "T"\n').sections == (
         Section("", "instruction", "T"),
     )
+
+
+THINKING = 'style.reasoning.display = "summary"\n'
+
+
+@pytest.mark.requirement("R201")
+@pytest.mark.parametrize(
+    ("text", "model", "parameters"),
+    [
+        (
+            f'{THINKING}assistant.model.parameters = {{ max_tokens = 9, reasoning = "auto" }}',
+            None,
+            ModelParameters(max_tokens=9, reasoning="off", cache=CachePolicy(0)),
+        ),
+        (
+            f'{THINKING}[style.reasoning.summary_model]\nid = "ollama/small"\nparameters.temperature = 0.5',
+            ModelId("ollama", "small"),
+            ModelParameters(temperature=0.5, cache=CachePolicy(0)),
+        ),
+    ],
+    ids=["the assistant's own, without thinking", "one that is named"],
+)
+def test_who_sums_up_what_the_model_thinks(
+    world: Any, text: str, model: ModelId | None, parameters: ModelParameters
+):
+    found = resolved(world, text)
+    assert found.reasoning_summary == ReasoningSummarySettings(model or found.model, parameters)
+
+
+def test_thinking_that_is_shown_is_not_summed_up(world: Any):
+    assert resolved(world, '[style.reasoning.summary_model]\nid = "ollama/small"').reasoning_summary is None

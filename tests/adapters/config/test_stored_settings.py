@@ -19,7 +19,10 @@ from jp_lsp.conversation.ids import counting_event_ids
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.provider import ModelId
+from jp_lsp.render.options import Labels
+from tests.adapters.config.conftest import World
 from tests.support.shared import shared_files
+from tests.support.work import count_calls
 
 NOWHERE = Path("/nonexistent")
 EVENTS = [*shared_files("real-workspace/.jp/conversations/*/events.json"),
@@ -45,8 +48,8 @@ def query(settings: WorkspaceSettings, stream: ConversationStream, *overrides: s
     resolved = settings.resolve(overrides, stream)
     delta = settings.delta(stream, resolved)
     if delta is not None:
-        stream.append_config_delta(delta, Timestamp(1))
-    return resolved, delta
+        stream.append_config_delta(delta.delta, Timestamp(1), delta.unsets)
+    return resolved, None if delta is None else delta.delta
 
 
 @pytest.mark.skipif(not EVENTS, reason="shared test data is missing")
@@ -307,6 +310,17 @@ def test_a_list_that_lost_items_is_stored_whole(world: Any):
     assert again["conversation"]["tools"]["t"]["access"]["fs"]["value"] == [{"path": "b", "read": True}]
 
 
+def test_what_is_set_without_doubles_stays_so(world: Any):
+    world.workspace('conversation.attachments = { value = ["file:a"], dedup = true }')
+    stream = new_conversation(world.settings())
+    resolved, _ = query(
+        world.settings(), stream, "conversation.attachments=file:z", "conversation.attachments+=file:z"
+    )
+    assert [entry.text for entry in resolved.attachments] == ["file:z"]
+    again, delta = query(world.settings(), stream)
+    assert (again.partial, delta) == (resolved.partial, None)
+
+
 def test_a_list_that_grew_holds_only_what_is_new(world: Any):
     world.workspace('[[assistant.instructions]]\ntitle = "a"\nposition = 5\n')
     stream = new_conversation(world.settings())
@@ -326,6 +340,28 @@ def test_what_the_format_cannot_keep_holds_for_one_query_and_says_so(world: Any)
         "`assistant.name`: this change holds for this query only; the conversation's file format cannot keep it",
         "`editor.envs`: this change holds for this query only; the conversation's file format cannot keep it",
     )
+
+
+@pytest.mark.requirement("G38")
+def test_the_newer_format_keeps_it_and_says_so_of_what_comes_back(world: Any):
+    """A list that was replaced stays so; a value without another in its place comes from the file again."""
+    world.workspace('assistant.name = "x"\neditor.envs = ["a", "b"]')
+    first = world.settings().resolve(["user.name=Pixel"], None).partial
+    stream = ConversationStream(Timestamp(0), first, mint=counting_event_ids(), newer_format=True)
+    wanted = ("assistant.name:=null", "user.name:=null", "editor.envs=b")
+    resolved, delta = query(world.settings(), stream, *wanted)
+    assert (resolved.assistant_name, resolved.user_name) == (None, None)
+    assert delta == {"editor": {"envs": ["b"]}}
+    ((_, change),) = stream.config_deltas()
+    assert set(change.unsets) == {"assistant.name", "user.name", "editor.envs"}
+    assert resolved.warnings == (
+        "`assistant.name`: this change holds for this query only; "
+        ".jp/config.toml:1 sets it, which then counts again",
+    )
+    again, delta = query(world.settings(), stream)
+    assert (again.assistant_name, again.user_name) == ("x", None)
+    assert again.partial["editor"]["envs"] == ["b"]
+    assert delta == {"assistant": {"name": "x"}}
 
 
 @pytest.mark.parametrize("model", ["lmstudio/qwen", "local/qwen", "compatible/qwen"])
@@ -437,3 +473,37 @@ def test_keys_that_an_old_conversation_lacks_come_from_the_files(world: Any):
 def test_completing_twice_is_completing_once(world: Any):
     tree = from_stored(world.settings().resolve([], None).partial)
     assert complete_table(SCHEMA, tree) == tree
+
+
+@pytest.mark.skipif(not EVENTS, reason="shared test data is missing")
+@pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.parent.name[:11])
+@pytest.mark.requirement("C41", "C64")
+def test_a_conversation_is_shown_as_it_would_be_continued(path: Path) -> None:
+    stream = load(path)
+    settings = WorkspaceSettings(NOWHERE, NOWHERE, {}, NOWHERE, None, ServerSettings(), lambda: None)
+    look_after = settings.looks(stream)
+    moments = [*(at for at, _ in stream.config_deltas()), len(stream)]
+    for count, end in enumerate(moments):
+        stream_then = stream.copy()
+        stream_then.truncate(end)
+        then, look = settings.resolve((), stream_then), look_after(count)
+        assert (look.options, look.labels.model, look.problem) == (then.display, str(then.model), None)
+        assert look.labels.assistant == (then.assistant_name or "Assistant")
+
+
+@pytest.mark.requirement("C43", "C64")
+def test_how_a_conversation_was_shown_is_found_out_moment_by_moment(world: World) -> None:
+    """What cannot be used is left out, and only there; asking costs the same however many changes there were."""
+    world.workspace("[user]\nname = 'Ann'\n")
+    stream = ConversationStream.new(Timestamp(0), {"assistant": {"name": "A", "model": {"id": "gone"}}})
+    for number in range(400):
+        model = {"model": {"id": "openai/o3"}} if number == 0 else {}
+        stream.append_config_delta({"assistant": {"name": f"N{number}", **model}}, Timestamp(1))
+    settings = world.settings()
+    look_after = settings.looks(stream)
+    first, second, last = (look_after(count) for count in (0, 1, 400))
+    assert (first.labels, second.labels) == (Labels("Ann", "A", None), Labels("Ann", "N0", "openai/o3"))
+    assert (last.labels.assistant, second.problem) == ("N399", None)
+    assert first.problem is not None
+    assert "`gone` is neither a known alias" in first.problem
+    assert count_calls(lambda: look_after(400)) < 1.2 * count_calls(lambda: look_after(1))

@@ -63,6 +63,7 @@ KEPT: list[tuple[str, Any, Any]] = [
     ("assistant/tool_choice", True, "required"),
     ("assistant/tool_choice", False, "none"),
     ("assistant/tool_choice", "git_commit", "git_commit"),
+    ("assistant/tool_choice", "true", "true"),
     ("assistant/model/id", "openrouter/a/b:c", {"provider": "openrouter", "name": "a/b:c"}),
     ("assistant/model/id", {"provider": "xai", "name": "g", "extra": 1}, {"provider": "xai", "name": "g"}),
     ("assistant/model/id", "compatible/x", {"provider": "llamacpp", "name": "x"}),

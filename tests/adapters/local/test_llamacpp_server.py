@@ -24,7 +24,7 @@ from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Completed, Finished, MaxTokens, StreamEvent, TextPart
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import Observer, calls, model, request, returns, tool, user
-from tests.adapters.providers.replay import built
+from tests.adapters.providers.recorded_events import built
 from tests.support.local_model import local_model_folder
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]

@@ -109,7 +109,7 @@ async def test_a_user_who_gives_up_leaves_the_start_to_the_next(tmp_path: Path) 
                 impatient.start_soon(model.start)
                 await gate.wait_for_child()
                 impatient.cancel_scope.cancel()
-            assert model.is_running
+            assert model.process_id is not None
             gate.let_load()
 
             await model.start()
@@ -167,7 +167,7 @@ async def test_closing_ends_the_child_and_a_closed_model_stays_closed(tmp_path: 
             await model.aclose()
 
         await gate.wait_for_end()
-        assert not model.is_running
+        assert model.process_id is None
         await model.aclose()
         with pytest.raises(LocalModelError, match=r"^the local model is shut down$"):
             await model.start()
@@ -176,7 +176,7 @@ async def test_closing_ends_the_child_and_a_closed_model_stays_closed(tmp_path: 
 async def test_closing_a_model_that_was_never_used_does_nothing(tmp_path: Path) -> None:
     model = LocalModel(scripted_options(tmp_path))
     await model.aclose()
-    assert not model.is_running
+    assert model.process_id is None
 
 
 @pytest.mark.requirement("T06")
@@ -215,7 +215,7 @@ async def test_a_child_that_ignores_everything_is_killed(tmp_path: Path) -> None
     with anyio.fail_after(5):
         await model.aclose()
 
-    assert not model.is_running
+    assert model.process_id is None
 
 
 @pytest.mark.requirement("T06")
@@ -245,7 +245,7 @@ async def check_failure(model: LocalModel, message: str) -> None:
     with pytest.raises(LocalModelError) as raised:
         await model.start()
     assert str(raised.value) == message
-    assert not model.is_running
+    assert model.process_id is None
 
 
 async def test_a_model_that_cannot_be_loaded_quotes_the_first_complaints(tmp_path: Path) -> None:

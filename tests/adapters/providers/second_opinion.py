@@ -11,7 +11,8 @@ from jp_lsp.ports.provider import CycleRequest
 from jp_lsp.providers.connection import Connection
 from jp_lsp.turn.arguments import parse_structured
 from tests.adapters.providers.making import Observer
-from tests.adapters.providers.replay import Json, built
+from tests.adapters.providers.recorded_events import built
+from tests.adapters.providers.replay import Json
 
 KEY = "a-key-for-nobody"
 

@@ -10,7 +10,8 @@ from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Usage
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import block_delta, block_start, block_stop, sse, stop, text_block
-from tests.adapters.providers.replay import Json, to_json
+from tests.adapters.providers.recorded_events import to_json
+from tests.adapters.providers.replay import Json
 
 LOST = StreamFailure(FailureKind.TRANSIENT, "connection reset")
 

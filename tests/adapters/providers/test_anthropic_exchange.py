@@ -31,7 +31,8 @@ from tests.adapters.providers.making import (
     tool,
     user,
 )
-from tests.adapters.providers.replay import Json, Played, play, to_json, whole
+from tests.adapters.providers.recorded_events import to_json
+from tests.adapters.providers.replay import Json, Played, play, whole
 
 MAX = [{"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}]
 TWO_TOOLS = [tool("one"), tool("two")]

@@ -11,7 +11,8 @@ from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import ToolCallStart, Usage
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import DONE, call_delta, delta, sse
-from tests.adapters.providers.replay import Json, to_json
+from tests.adapters.providers.recorded_events import to_json
+from tests.adapters.providers.replay import Json
 from tests.adapters.providers.words import shown
 
 ERRORS = VendorErrors("server")

@@ -12,7 +12,8 @@ import pytest
 from jp_lsp.turn.failure import StreamFailure
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import DONE, call_delta, delta, model, request, sse
-from tests.adapters.providers.replay import EXCHANGES, Json, built, each_byte, play, to_json, whole
+from tests.adapters.providers.recorded_events import built, to_json
+from tests.adapters.providers.replay import EXCHANGES, Json, each_byte, play, whole
 from tests.adapters.providers.words import shown
 
 FAMILY = ("cerebras", "compatible", "deepseek", "llamacpp", "lmstudio", "openrouter", "xai")

@@ -21,7 +21,8 @@ from tests.adapters.providers.making import (
     tool,
     user,
 )
-from tests.adapters.providers.replay import EXCHANGES, Json, play, to_json, whole
+from tests.adapters.providers.recorded_events import to_json
+from tests.adapters.providers.replay import EXCHANGES, Json, play, whole
 from tests.adapters.providers.server_tools import SERVER_TOOL
 
 DIALECTS = {"cerebras": cerebras.DIALECT, "deepseek": deepseek.DIALECT, "xai": xai.DIALECT}

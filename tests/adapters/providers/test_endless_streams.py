@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from jp_lsp.turn.builder import EventBuilder
-from jp_lsp.turn.stream_event import Flush, TextPart, ToolCallArguments, ToolCallStart
 from tests.adapters.providers.making import (
-    AT,
     block_delta,
     block_start,
     model,
@@ -22,6 +20,7 @@ from tests.adapters.providers.making import (
     sse,
     text_block,
 )
+from tests.adapters.providers.recorded_events import taken
 from tests.adapters.providers.replay import EXCHANGES
 
 ROUNDS, AT_ONCE = 200, 150
@@ -43,13 +42,7 @@ def kept_of(vendor: str, begun: bytes, again: bytes) -> int:
 
     def read(data: bytes) -> None:
         for event in exchange.feed(data):
-            match event:
-                case TextPart() | ToolCallStart() | ToolCallArguments():
-                    builder.accept(event)
-                case Flush(index, metadata):
-                    builder.flush(index, metadata, AT)
-                case _:
-                    pass
+            taken(builder, event)
 
     read(begun + again)
     many = again * AT_ONCE

@@ -34,7 +34,7 @@ from tests.adapters.providers.making import (
     stop,
     text_block,
 )
-from tests.adapters.providers.replay import to_json
+from tests.adapters.providers.recorded_events import to_json
 from tests.support.http_server import RESET, Hold, HttpServer, Reply, refusing_url
 
 KEY = "sk-very-secret-key"

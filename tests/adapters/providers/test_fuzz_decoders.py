@@ -17,17 +17,18 @@ import pytest
 from jp_lsp.ports.provider import CycleRequest, Effort
 from jp_lsp.providers.http import RefusedResponse
 from jp_lsp.turn.builder import EventBuilder
-from jp_lsp.turn.failure import FailureKind, StreamFailure
+from jp_lsp.turn.failure import StreamFailure
 from jp_lsp.turn.stream_event import (
     Finished,
-    Flush,
     StreamEvent,
     TextPart,
     ToolCallArguments,
     ToolCallStart,
 )
 from tests.adapters.providers.making import AT, model, request, tool
-from tests.adapters.providers.replay import EXCHANGES, load
+from tests.adapters.providers.recorded_events import taken
+from tests.adapters.providers.recorded_requests import load
+from tests.adapters.providers.replay import BROKEN, EXCHANGES
 from tests.adapters.providers.sample_bodies import SAMPLES
 from tests.support.shared import shared_files
 
@@ -198,8 +199,7 @@ def played(source: random.Random, asked: CycleRequest, vendor: str, body: bytes)
             if not exchange.wants_more:
                 break
         else:
-            lost = StreamFailure(FailureKind.TRANSIENT, "connection reset")
-            events += exchange.end() if source.random() < 0.7 else exchange.broken(lost)
+            events += exchange.end() if source.random() < 0.7 else exchange.broken(BROKEN)
     assert exchange.next_request() is None, "an answer takes requests without end"
     return events
 
@@ -229,13 +229,7 @@ def check(events: list[StreamEvent], size: int) -> str:
     assert len(events) <= (size + 100) * MOST_REQUESTS
     builder = EventBuilder()
     for event in before:
-        match event:
-            case TextPart() | ToolCallStart() | ToolCallArguments():
-                builder.accept(event)
-            case Flush(index, metadata):
-                builder.flush(index, metadata, AT)
-            case _:
-                pass
+        taken(builder, event)
     if isinstance(last, StreamFailure):
         assert last.message
         return str(last.kind)

@@ -10,7 +10,8 @@ from jp_lsp.turn.failure import StreamFailure
 from jp_lsp.turn.stream_event import StreamEvent, Usage
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import calls, event, model, request, returns, says, sse, user
-from tests.adapters.providers.replay import EXCHANGES, Json, Played, built, each_byte, play, to_json, whole
+from tests.adapters.providers.recorded_events import built, to_json
+from tests.adapters.providers.replay import EXCHANGES, Json, Played, each_byte, play, whole
 
 GEMINI = model("google/gemini-2.5-flash")
 UNEXPECTED = "UNEXPECTED_TOOL_CALL"

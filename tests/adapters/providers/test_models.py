@@ -13,7 +13,8 @@ from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.google.adapter import GoogleProvider
 from jp_lsp.providers.ollama.adapter import OllamaProvider
 from jp_lsp.turn.failure import FailureKind
-from tests.adapters.providers.replay import Json, load, reasoning_of
+from tests.adapters.providers.recorded_requests import load, reasoning_of
+from tests.adapters.providers.replay import Json
 from tests.support.http_server import HttpServer, Reply, Request
 from tests.support.shared import shared_path
 

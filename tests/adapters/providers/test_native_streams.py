@@ -23,7 +23,8 @@ from tests.adapters.providers.making import (
     stop,
     text_block,
 )
-from tests.adapters.providers.replay import EXCHANGES, Json, built, each_byte, play, to_json, whole
+from tests.adapters.providers.recorded_events import built, to_json
+from tests.adapters.providers.replay import EXCHANGES, Json, each_byte, play, whole
 from tests.adapters.providers.words import shown
 
 REQUESTS = {

@@ -19,7 +19,8 @@ from jp_lsp.turn.failure import StreamFailure
 from jp_lsp.turn.stream_event import StreamEvent, Usage
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import calls, event, model, request, returns, says, thinks, tool, user
-from tests.adapters.providers.replay import EXCHANGES, Json, built, each_byte, play, to_json, whole
+from tests.adapters.providers.recorded_events import built, to_json
+from tests.adapters.providers.replay import EXCHANGES, Json, each_byte, play, whole
 from tests.adapters.providers.server_tools import SERVER_TOOL
 
 QWEN = model("ollama/qwen3:8b")

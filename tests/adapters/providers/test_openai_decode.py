@@ -12,7 +12,8 @@ from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Flush, Usage
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import sse
-from tests.adapters.providers.replay import Json, built, to_json
+from tests.adapters.providers.recorded_events import built, to_json
+from tests.adapters.providers.replay import Json
 from tests.adapters.providers.words import shown
 
 LOST = StreamFailure(FailureKind.TRANSIENT, "connection reset")

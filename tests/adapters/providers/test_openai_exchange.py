@@ -13,7 +13,8 @@ from jp_lsp.providers.openai.models import describe
 from jp_lsp.turn.failure import FailureKind, StreamFailure
 from jp_lsp.turn.stream_event import Finished, MetadataPatch, Patch, RetryRequested, StreamEvent, Usage
 from tests.adapters.providers.making import Observer, calls, model, request, returns, sse, thinks, user
-from tests.adapters.providers.replay import EXCHANGES, built, play, to_json, whole
+from tests.adapters.providers.recorded_events import built, to_json
+from tests.adapters.providers.replay import EXCHANGES, play, whole
 from tests.adapters.providers.words import shown
 from tests.support.http_server import HttpServer, Reply
 

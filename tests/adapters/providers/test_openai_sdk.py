@@ -15,10 +15,10 @@ from jp_lsp.providers.chat import cerebras, deepseek, openrouter, xai
 from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.openai import adapter as openai_adapter
 from tests.adapters.providers.making import DONE, call_delta, delta, model, request, sse
-from tests.adapters.providers.replay import Json, load, request_of
+from tests.adapters.providers.recorded_requests import load, recorded_steps, request_of
+from tests.adapters.providers.replay import Json
 from tests.adapters.providers.second_opinion import KEY, Said, as_we_keep, read_by_us
 from tests.support.http_server import HttpServer, Reply
-from tests.support.shared import shared_files
 
 # Their imports and their garbage are not ours to mend.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -95,20 +95,13 @@ def check(provider: str, reply: Reply, asked: CycleRequest, *, is_reasoning_show
     return ours
 
 
-def _recorded() -> list[Any]:
-    return [
-        pytest.param(path, number, id=f"{recording['provider']}/{recording['case']}[{number}]")
-        for provider in MAKERS
-        for path in shared_files(f"recordings/{provider}/*.json")
-        for recording in [load(path)]
-        for number, step in enumerate(recording["steps"])
-        if step["kind"] == "chat"
-    ]
+def _is_wanted(recording: Json, step: Json) -> bool:
+    return recording["origin"]["kind"] == "recorded" and step["kind"] == "chat"
 
 
 @pytest.mark.shared
 @pytest.mark.requirement("R1")
-@pytest.mark.parametrize(("path", "number"), _recorded())
+@pytest.mark.parametrize(("path", "number"), recorded_steps(MAKERS, _is_wanted))
 def test_recorded_answers(path: Path, number: int) -> None:
     recording = load(path)
     step = recording["steps"][number]

@@ -35,7 +35,8 @@ from tests.adapters.providers.making import (
     tool,
     user,
 )
-from tests.adapters.providers.replay import EXCHANGES, Json, Played, built, play, to_json, whole
+from tests.adapters.providers.recorded_events import built, to_json
+from tests.adapters.providers.replay import EXCHANGES, Json, Played, play, whole
 from tests.adapters.providers.words import shown
 from tests.support.http_server import HttpServer, Reply
 

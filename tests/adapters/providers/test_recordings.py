@@ -1,7 +1,7 @@
 """Every recorded and constructed exchange decodes to its events and encodes to its body, however it is cut."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,23 +9,9 @@ import pytest
 
 from tests.adapters.providers.contract import violations
 from tests.adapters.providers.making import model, request
-from tests.adapters.providers.replay import (
-    EXCHANGES,
-    Cut,
-    Json,
-    at_random,
-    built,
-    comparable,
-    corrected,
-    each_byte,
-    in_two,
-    joined,
-    load,
-    play,
-    request_of,
-    to_json,
-    whole,
-)
+from tests.adapters.providers.recorded_events import built, joined, to_json
+from tests.adapters.providers.recorded_requests import comparable, corrected, load, recorded_steps, request_of
+from tests.adapters.providers.replay import EXCHANGES, Cut, Json, at_random, each_byte, in_two, play, whole
 from tests.support.shared import shared_files, shared_path
 
 SMALL = 3_000
@@ -43,15 +29,12 @@ COUNTS: Counter[str] = Counter()
 """What was compared; printed by the last test of this file."""
 
 
-def _steps(providers: Iterable[str], *kinds: str, with_bodies: bool = False) -> list[Any]:
-    return [
-        pytest.param(path, number, id=f"{recording['provider']}/{recording['case']}[{number}]")
-        for provider in providers
-        for path in shared_files(f"recordings/{provider}/**/*.json")
-        for recording in [load(path)]
-        for number, step in enumerate(recording["steps"])
-        if step["kind"] in kinds and (not with_bodies or all(_bodies(recording, step)))
-    ]
+def _is_chat(_recording: Json, step: Json) -> bool:
+    return step["kind"] == "chat"
+
+
+def _has_bodies(recording: Json, step: Json) -> bool:
+    return step["kind"] in {"chat", "encode_request"} and all(_bodies(recording, step))
 
 
 def _bodies(recording: Json, step: Json) -> list[Json]:
@@ -77,7 +60,7 @@ def _cuts(answers: list[Json]) -> Iterator[tuple[str, Cut]]:
 @pytest.mark.shared
 @pytest.mark.requirement("R1", "R20", "R257", "R258", "T09", "F01", "F04", "F11")
 @pytest.mark.parametrize("crlf", [False, True], ids=["lf", "crlf"])
-@pytest.mark.parametrize(("path", "number"), _steps(EXCHANGES, "chat"))
+@pytest.mark.parametrize(("path", "number"), recorded_steps(EXCHANGES, _is_chat))
 def test_bodies_decode_to_the_recorded_events(path: Path, number: int, crlf: bool) -> None:
     recording = load(path)
     step = recording["steps"][number]
@@ -104,7 +87,7 @@ def test_bodies_decode_to_the_recorded_events(path: Path, number: int, crlf: boo
 
 @pytest.mark.shared
 @pytest.mark.requirement("R44", "R275", "F22", "F26")
-@pytest.mark.parametrize(("path", "number"), _steps(EXCHANGES, "chat", "encode_request", with_bodies=True))
+@pytest.mark.parametrize(("path", "number"), recorded_steps(EXCHANGES, _has_bodies))
 def test_requests_encode_to_the_recorded_bodies(path: Path, number: int) -> None:
     recording = load(path)
     step = recording["steps"][number]

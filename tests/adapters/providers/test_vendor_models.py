@@ -12,7 +12,7 @@ from jp_lsp.providers.connection import Connection
 from jp_lsp.providers.openai import adapter as openai
 from jp_lsp.providers.openai.models import describe
 from jp_lsp.turn.failure import FailureKind
-from tests.adapters.providers.replay import load
+from tests.adapters.providers.recorded_requests import load
 from tests.adapters.providers.test_models import expected_details
 from tests.support.http_server import HttpServer, Reply, Request
 from tests.support.shared import shared_path

@@ -24,10 +24,10 @@ from tests.adapters.providers.making import (
     stop,
     text_block,
 )
-from tests.adapters.providers.replay import load, request_of
+from tests.adapters.providers.recorded_requests import load, recorded_steps, request_of
+from tests.adapters.providers.replay import Json
 from tests.adapters.providers.second_opinion import KEY, Said, as_we_keep, read_by_us
 from tests.support.http_server import HttpServer, Reply
-from tests.support.shared import shared_files
 
 # Their imports and their garbage are not ours to mend.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -121,21 +121,15 @@ def check(provider: str, reply: Reply, asked: CycleRequest) -> Said:
 # What is read
 
 
-def _recorded() -> list[Any]:
-    return [
-        pytest.param(path, number, id=f"{recording['provider']}/{recording['case']}[{number}]")
-        for provider in _READERS
-        for path in shared_files(f"recordings/{provider}/*.json")
-        for recording in [load(path)]
-        for number, step in enumerate(recording["steps"])
-        # What takes several requests is more than a library reads in one go.
-        if step["kind"] == "chat" and len(step["exchanges"]) == 1
-    ]
+def _is_wanted(recording: Json, step: Json) -> bool:
+    """What takes several requests is more than a library reads in one go."""
+    is_recorded_chat = recording["origin"]["kind"] == "recorded" and step["kind"] == "chat"
+    return is_recorded_chat and len(step["exchanges"]) == 1
 
 
 @pytest.mark.shared
 @pytest.mark.requirement("R1")
-@pytest.mark.parametrize(("path", "number"), _recorded())
+@pytest.mark.parametrize(("path", "number"), recorded_steps(_READERS, _is_wanted))
 def test_recorded_answers(path: Path, number: int) -> None:
     recording = load(path)
     step = recording["steps"][number]

@@ -47,7 +47,9 @@ class Editor:
         self.more_folders: list[Path] = []
         self.documents: list[OpenDocument] = []
         self.sent: list[Sent] = []
+        self.proposals: list[bool] = []
         self.outcome = EditOutcome("applied")
+        self.is_allowed = False
         self.on_edit: Any = lambda: None
 
     def folders(self) -> Sequence[str]:
@@ -66,8 +68,8 @@ class Editor:
         *,
         is_proposal: bool = True,
     ) -> EditOutcome:
-        assert is_proposal
         self.sent.append(Sent(uri, version, text, tuple(edits), label))
+        self.proposals.append(is_proposal)
         self.on_edit()
         return self.outcome
 
@@ -85,6 +87,7 @@ class Editor:
         executor = BuiltinExecutor(lambda run: (), self)
         spec = ToolSpec(BUILTIN_TOOLS[tool].definition, BuiltinSource(tool))
         run = ToolRun(CallId("c"), spec, arguments, {}, ConversationId("jp-c1"), "abcde", str(self.root))
+        run = replace(run, is_allowed=self.is_allowed)
         return await executor.run(run, Silent())
 
     async def read(self, path: str, **lines: int) -> str:
@@ -297,6 +300,14 @@ async def test_an_edit_of_an_open_document_goes_out_with_its_version(editor: Edi
         )
     ]
     assert path.read_text("utf-8") == "one\ntwo\n"
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+async def test_whoever_let_it_run_is_not_asked_again(editor: Editor, is_allowed: bool) -> None:
+    editor.write("a.py", "one")
+    editor.is_allowed = is_allowed
+    assert isinstance(await editor.edit("a.py", ("one", "1")), Succeeded)
+    assert editor.proposals == [not is_allowed]
 
 
 async def test_an_edit_of_a_file_that_is_not_open_has_no_version(editor: Editor) -> None:

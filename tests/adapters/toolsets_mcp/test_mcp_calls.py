@@ -4,6 +4,8 @@ import json
 import logging
 import os
 import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
@@ -12,6 +14,7 @@ import pytest
 from jp_lsp.tools.definition import ToolDefinition
 from jp_lsp.tools.outcome import Failed, Succeeded, ToolOutcome
 from jp_lsp.toolsets.mcp.executor import McpExecutor
+from jp_lsp.toolsets.mcp.servers import McpServers
 from tests.adapters.toolsets_mcp.scripted import (
     Observer,
     Process,
@@ -33,6 +36,23 @@ async def call(tool: str, arguments: Any = None, *, script: Any = None, **more: 
     async with watched_pool() as (watching, servers):
         executor = McpExecutor(servers, {"notes": watching.server(**(script or {}))})
         return await executor.run(run_of(tool, arguments, **more), Observer())
+
+
+@asynccontextmanager
+async def endless_call() -> AsyncGenerator[tuple[Process, McpServers, list[ToolOutcome]]]:
+    """A call that the server has begun and never answers; waits at the end until something has ended it."""
+    outcomes: list[ToolOutcome] = []
+    async with watched_pool() as (watching, servers):
+        executor = McpExecutor(servers, {"notes": watching.server()})
+
+        async def run() -> None:
+            outcomes.append(await executor.run(run_of("never"), Observer()))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run)
+            process = await watching.next_process()
+            await process.wait_for("tools/call")
+            yield process, servers, outcomes
 
 
 # ------------------------------------------------------------------------------------------ results
@@ -167,19 +187,9 @@ async def test_a_server_that_dies_is_missed_although_what_it_started_holds_its_o
 
 
 async def test_a_server_that_was_killed_says_by_which_signal() -> None:
-    async with watched_pool() as (watching, servers):
-        executor = McpExecutor(servers, {"notes": watching.server()})
-        outcomes: list[ToolOutcome] = []
-
-        async def run() -> None:
-            outcomes.append(await executor.run(run_of("never"), Observer()))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run)
-            process = await watching.next_process()
-            await process.wait_for("tools/call")
-            os.kill(process.pid, signal.SIGKILL)
-        assert outcomes == [Failed("MCP server 'notes' was ended by signal 9")]
+    async with endless_call() as (process, _, outcomes):
+        os.kill(process.pid, signal.SIGKILL)
+    assert outcomes == [Failed("MCP server 'notes' was ended by signal 9")]
 
 
 async def test_a_flood_on_standard_error_neither_blocks_nor_is_kept() -> None:
@@ -362,18 +372,9 @@ async def test_what_the_server_was_sent_is_what_the_model_wrote() -> None:
 
 @pytest.mark.requirement("R146")
 async def test_a_pool_that_ends_fails_the_calls_that_run() -> None:
-    async with watched_pool() as (watching, servers):
-        executor = McpExecutor(servers, {"notes": watching.server()})
-        outcomes: list[ToolOutcome] = []
-
-        async def run() -> None:
-            outcomes.append(await executor.run(run_of("never"), Observer()))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run)
-            await (await watching.next_process()).wait_for("tools/call")
-            await servers.aclose()
-        assert outcomes == [Failed("MCP server 'notes' was closed")]
+    async with endless_call() as (_, servers, outcomes):
+        await servers.aclose()
+    assert outcomes == [Failed("MCP server 'notes' was closed")]
 
 
 async def test_a_pool_without_servers_ends_at_once() -> None:

@@ -116,7 +116,9 @@ def test_the_holder_is_described_as_far_as_it_tells(path: Path) -> None:
     lock = acquire(path, START)
     assert lock is not None
     assert describe_holder(path) == f"process {os.getpid()}, since 2026-10-05T21:09:27.800+00:00"
-    for note in ("", "[]", "{}", '{"pid":1', "\udcff"):
+    named = '{"pid":%s,"acquired_at":"%s"}'
+    strange = named % ("[]", "2026-10-05T21:09:27Z"), named % ("1", "\\u001b[31m"), "[" * 4096
+    for note in ("", "[]", "{}", '{"pid":1', "\udcff", *strange):
         path.write_bytes(note.encode("utf-8", "surrogateescape"))
         assert describe_holder(path) == "another process"
     lock.release()
@@ -191,3 +193,24 @@ class TestWhere:
     def test_in_the_workspace_without_a_folder_of_the_user(self, tmp_path: Path) -> None:
         place = Place(tmp_path, has_silo=False)
         assert lock_path(place.open(), ID) == place.storage / "locks" / f"{ID}.lock"
+
+
+class TestLinks:
+    """In a workspace that came from elsewhere a link may stand for any file of the user's."""
+
+    def test_what_a_link_leads_to_is_never_written(self, path: Path, tmp_path: Path) -> None:
+        precious = tmp_path / "precious"
+        precious.write_text("mine", encoding="utf-8")
+        path.parent.mkdir()
+        path.symlink_to(precious)
+        assert is_locked(path)
+        with pytest.raises(OSError, match="symbolic links"):
+            acquire(path, START)
+        assert precious.read_text(encoding="utf-8") == "mine"
+
+    def test_one_in_the_workspace_is_no_lock(self, place: Place, tmp_path: Path) -> None:
+        roots = place.open()
+        shared = place.storage / "locks" / f"{ID}.lock"
+        shared.parent.mkdir()
+        shared.symlink_to(tmp_path)
+        assert lock_path(roots, ID) == place.silo / "locks" / f"{ID}.lock"

@@ -397,7 +397,7 @@ async def test_ids_that_an_older_program_dropped_are_missed_by_nobody(place: Pla
 
 
 BROKEN: dict[str, tuple[dict[str, str | bytes], str]] = {
-    "a mark of byte order": ({"events.json": "\ufeff[]"}, "not a JSON array"),
+    "a mark of byte order": ({"events.json": "\ufeff[]"}, "starts with a byte order mark"),
     "another encoding": ({"events.json": '["é"]'.encode("latin-1")}, "is not UTF-8"),
     "UTF-16": ({"events.json": "[]".encode("utf-16")}, "is not UTF-8"),
     "more behind the array": ({"events.json": "[]]"}, "more after the array"),

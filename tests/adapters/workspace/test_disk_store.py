@@ -16,7 +16,8 @@ from jp_lsp.ports.store import StoreError
 from jp_lsp.workspace.open_conversation import DiskConversation
 from jp_lsp.workspace.reading import LARGEST_FILE
 from jp_lsp.workspace.store import DiskStore
-from tests.support.streams import Raw, at, compaction, file_text, lines, message, raw, turn, user
+from tests.support.shelf import shelf_of
+from tests.support.streams import Raw, at, compaction, delta, file_text, lines, message, raw, turn, user
 from tests.support.workspaces import ID, Place, fill, make_old, states, tree
 
 pytestmark = pytest.mark.anyio
@@ -344,7 +345,7 @@ class TestTitles:
         ]
         assert live == [f"{NAME}-one"]
         assert events_in(place.silo, f"{NAME}-one") == file_text([turn(), user("newer")])
-        assert events_in(place.silo, f".trash/{NAME}-two") == file_text([turn(), user("newer")])
+        assert events_in(place.silo, f".trash/{NAME}-one") == file_text([turn(), user("older")])
 
 
 class TestConflicts:
@@ -628,6 +629,13 @@ class TestFinding:
         assert conversation.id == "jp-c17912345679"
 
     @pytest.mark.requirement("C10")
+    async def test_an_id_whose_name_a_link_has_is_not_given(self, place: Place, tmp_path: Path) -> None:
+        place.open()
+        (place.storage / "conversations").mkdir()
+        (place.storage / "conversations" / NAME).symlink_to(tmp_path)
+        assert (await created(place.store())).id == "jp-c17912345679"
+
+    @pytest.mark.requirement("C10")
     async def test_an_id_that_another_process_has_just_taken_is_not_given(self, place: Place) -> None:
         first = await created(place.store())
         second = await created(place.store())
@@ -641,7 +649,10 @@ class TestFinding:
         other = fill(place.storage, "5", turn())
         (other / "base_config.json").unlink()
         (other / "base_config.json").symlink_to(outside / "base_config.json")
-        with pytest.raises(Refusal, match=r"base_config\.json is missing"):
+        with pytest.raises(Refusal, match=r"base_config\.json is a link, which is not followed"):
+            await place.store().copy(ConversationId("jp-c5"))
+        (other / "events.json").write_text(file_text([delta(0), user("a")]), encoding="utf-8")
+        with pytest.raises(Refusal, match=r"base_config\.json is a link"):  # and not one of the oldest form
             await place.store().copy(ConversationId("jp-c5"))
 
     async def test_a_file_that_is_too_large_to_be_one_is_not_read(self, place: Place) -> None:
@@ -668,3 +679,40 @@ async def test_foreign_content_goes_through_a_whole_query(place: Place) -> None:
     assert json.loads(events_in(place.silo)) == [turn(), *foreign, message("new", 1)]
     found = json.loads((place.silo / "conversations" / NAME / "metadata.json").read_text(encoding="utf-8"))
     assert found["local"] is True
+
+
+@pytest.mark.requirement("C53")
+class TestAnOldCopyThatIsNewer:
+    """A checkout gives the workspace's copy a new time; by the format it counts then, whatever it lacks."""
+
+    @pytest.mark.parametrize(
+        ("mine", "is_kept"),
+        [([turn(), user("a"), message("b")], True), ([turn(), user("x")], True), ([turn()], False)],
+        ids=["more was said", "something else was said", "it goes on from there"],
+    )
+    async def test_what_only_the_other_copy_has_is_kept(
+        self, place: Place, mine: list[Raw], is_kept: bool
+    ) -> None:
+        place.open()
+        fill(place.storage, NAME, turn(), user("a"), age=100)
+        own = fill(place.silo, NAME, *mine, age=500)
+        (own / "notes.md").write_text("mine", encoding="utf-8")
+        conversation = await opened(place.store())
+        for _ in range(2):
+            say(conversation.stream)
+            await conversation.save()
+        assert events_in(place.silo) == events_in(place.storage)
+        kept = place.silo / "conversations" / ".trash" / NAME
+        assert kept.exists() == is_kept
+        if is_kept:
+            assert (kept / "events.json").read_text(encoding="utf-8") == file_text(mine)
+            assert "was copied here" in (kept / "TRASHED.md").read_text(encoding="utf-8")
+            assert (own / "notes.md").read_text(encoding="utf-8") == "mine"
+        assert not (place.storage / "conversations" / ".trash").exists()
+
+    async def test_so_it_is_when_the_conversation_becomes_the_user_s_alone(self, place: Place) -> None:
+        place.open()
+        fill(place.storage, NAME, turn(), user("a"), age=100)
+        fill(place.silo, NAME, turn(), user("a"), message("b"), age=500)
+        await shelf_of(place).relocate(ID, is_local=True)
+        assert events_in(place.silo, f".trash/{NAME}") == file_text([turn(), user("a"), message("b")])

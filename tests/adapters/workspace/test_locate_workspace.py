@@ -44,6 +44,15 @@ def test_a_workspace_is_found_by_its_id(place: Place) -> None:
     assert find_workspace_by_id(place.user_data, "../..") is None
 
 
+def test_a_workspace_whose_storage_is_elsewhere_is_found_by_its_id(place: Place, tmp_path: Path) -> None:
+    place.storage.rename(tmp_path / "elsewhere")
+    place.storage.symlink_to(tmp_path / "elsewhere")
+    place.open()
+    workspace_id = read_workspace_id(place.storage)
+    assert workspace_id is not None
+    assert find_workspace_by_id(place.user_data, workspace_id) == place.folder
+
+
 @pytest.mark.parametrize(
     ("content", "id"),
     [

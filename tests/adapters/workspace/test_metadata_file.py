@@ -43,7 +43,7 @@ def test_a_change_keeps_what_we_do_not_know_and_the_order_of_the_format() -> Non
         {
             "title": "T",
             "last_activated_at": "2026-10-05 21:09:27.800000001",
-            "labels": {"b": ["x"], "a": ""},
+            "labels": {"a": "", "b": ["x"]},
             "local": True,
             "user": {"n": 1},
         }
@@ -91,6 +91,7 @@ TIME = '"last_activated_at": "2026-10-05 21:09:27.8"'
         (f'{{{TIME}, "title": "a", "title": "b"}}', "'title' is there twice"),
         (f"{{{TIME}}} x", "Extra data"),
         ("[" * 100_000, "nested too deep"),
+        (f'{{{TIME}, "x": {"[" * 200}{"]" * 200}}}', "nested too deep"),
     ],
 )
 @pytest.mark.requirement("C16", "C19", "C20")
@@ -102,3 +103,21 @@ def test_a_wrong_file_is_refused_with_the_reason(text: str, problem: str) -> Non
 def test_a_repeated_unknown_key_is_not_our_business() -> None:
     metadata = Metadata.parse(f'{{{TIME}, "x": {{"title": 1, "title": 2}}, "x": 3}}')
     assert json.loads(metadata.with_activation(LATER).text)["x"] == 3
+
+
+def test_labels_are_written_by_the_bytes_of_their_keys_and_none_are_not_written() -> None:
+    read = {"last_activated_at": str(START), "labels": {"é": "", "b": "", "Z": ""}}
+    written = json.loads(Metadata.parse(json.dumps(read)).with_activation(LATER).text)
+    assert list(written["labels"]) == ["Z", "b", "é"]
+    changed = Metadata.parse(json.dumps(read | {"labels": {}})).with_title("T")
+    assert changed.text == file_text({"title": "T", "last_activated_at": str(START)})
+
+
+@pytest.mark.requirement("C18")
+def test_lone_surrogates_are_mended_and_so_written() -> None:
+    metadata = Metadata.parse(
+        f'{{{TIME}, "title": "a\\ud800", "labels": {{"\\udc00": "b"}}, "x": ["\\udfff"]}}'
+    )
+    assert (metadata.title, metadata.labels) == ("a\ufffd", {"\ufffd": ("b",)})
+    assert json.loads(metadata.text)["x"] == ["\ufffd"]
+    metadata.text.encode()

@@ -1,6 +1,7 @@
 """What is done to whole conversations on disk: each operation with what it changes, and all that it leaves alone."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,15 @@ from jp_lsp.conversation.metadata_edit import (
     SetPin,
     SetTitle,
 )
+from jp_lsp.conversation.search import SearchQuery
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.upkeep import HeldElsewhere
 from jp_lsp.workspace.lock import acquire, lock_path
 from jp_lsp.workspace.operations import DiskOperations
-from tests.support.shelf import folders, metadata_of, shelf_of
+from tests.support.shelf import ARCHIVE, TRASH, folders, metadata_of, shelf_of
 from tests.support.streams import Raw, turn, user
-from tests.support.workspaces import ID, START, Place, fill, states
+from tests.support.workspaces import ID, START, Place, closed, fill, states
 
 pytestmark = pytest.mark.anyio
 
@@ -334,3 +336,139 @@ async def test_the_folder_and_the_draft_of_a_conversation(place: Place) -> None:
     assert await shelf.folder(ID) == only(place, "workspace").as_uri()
     assert await shelf.draft(ID) == "not sent"
     assert await shelf.folder(ConversationId("jp-c1")) is None
+
+
+@pytest.mark.requirement("C6")
+async def test_of_two_folders_the_newest_is_listed_and_kept_whatever_its_name(place: Place) -> None:
+    """A merge of two branches, each with its own title; the older one comes last by name, and has the wanted one."""
+    place.open()
+    for name, text, age in (("aaa", "newer", 100), ("zzz", "older", 500)):
+        metadata: Raw = {"title": name, "last_activated_at": "2026-10-05 21:09:27.8"}
+        fill(place.storage, f"{NAME}-{name}", user(text), metadata=metadata, age=age)
+    shelf = shelf_of(place)
+    assert [each.title for each in await shelf.list(is_archived=False)] == ["aaa"]
+    await shelf.edit(ID, [SetTitle("zzz")])
+    assert folders(place) == {
+        "silo": [f"{NAME}-zzz"],
+        "workspace": [f"{NAME}-zzz"],
+        "workspace.trash": [f"{NAME}-zzz"],
+    }
+    for root in ("silo", "workspace"):
+        assert "newer" in (only(place, root) / "events.json").read_text(encoding="utf-8")
+    assert "older" in (only(place, "workspace", TRASH) / "events.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+async def test_what_stands_in_the_way_of_a_new_name_is_neither_used_nor_moved(
+    place: Place, tmp_path: Path, kind: str
+) -> None:
+    stock(place, "silo", "workspace")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    obstacle = place.storage / "conversations" / f"{NAME}-new"
+    obstacle.symlink_to(outside) if kind == "link" else obstacle.write_text("mine", encoding="utf-8")
+    facts = await shelf_of(place).edit(ID, [SetTitle("New")])
+    assert (facts.title, facts.presence) == ("New", "projected")
+    assert folders(place) == {"silo": [f"{NAME}-new"], "workspace": [f"{NAME}-new", f"{NAME}-old"]}
+    assert metadata_of(place.storage / "conversations" / f"{NAME}-old")["title"] == "New"
+    assert list(outside.iterdir()) == []
+    assert kind == "link" or obstacle.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.requirement("C54", "F33")
+async def test_an_edit_that_changes_nothing_leaves_lines_that_git_ended_its_own_way(place: Place) -> None:
+    stock(place, "silo", "workspace")
+    for root in ("silo", "workspace"):
+        path = only(place, root) / "metadata.json"
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    before = states(place.silo / "conversations"), states(place.storage / "conversations")
+    await shelf_of(place).edit(ID, [SetTitle("Old"), ChangeLabels()])
+    assert (states(place.silo / "conversations"), states(place.storage / "conversations")) == before
+
+
+async def test_a_folder_with_a_name_in_another_encoding_can_be_removed_and_restored(place: Place) -> None:
+    stock(place, "workspace", name=f"{NAME}-caf\udce9")
+    shelf = shelf_of(place)
+    (removed,) = await shelf.remove(ID)
+    assert removed.endswith(f".trash/{NAME}-caf%E9")
+    assert (await shelf.restore(ID)).title == "Old"
+
+
+async def test_a_closed_folder_hides_no_other_conversation(place: Place) -> None:
+    stock(place, "workspace")
+    folder = fill(place.storage, "17912345679", turn(), user("closed"))
+    shelf, other = shelf_of(place), ConversationId("jp-c17912345679")
+    with closed(folder):
+        assert [(each.title, each.problem) for each in await shelf.list(is_archived=False)] == [
+            ("Old", None),
+            (None, "metadata.json: Permission denied"),
+        ]
+        assert (await shelf.marks()).keys() == {ID, other}
+        assert (await shelf.edit(ID, [SetTitle("New")])).title == "New"
+        with pytest.raises(Refusal, match=r"could not be changed \(.*Permission denied"):
+            await shelf.edit(other, [SetTitle("New")])
+        query = SearchQuery("hi", is_regex=False)
+        assert "Permission denied" in str((await shelf.search(await shelf.facts(other), query, 9)).problem)
+    assert (await shelf.facts(other)).problem is None
+
+
+async def test_that_no_conversation_can_be_looked_at_is_said(place: Place) -> None:
+    stock(place, "workspace")
+    shelf = shelf_of(place)
+    with closed(place.storage / "conversations"):
+        for look in (
+            shelf.marks,
+            shelf.trashed,
+            partial(shelf.facts, ID),
+            partial(shelf.list, is_archived=False),
+        ):
+            with pytest.raises(Refusal, match="cannot be looked at: Permission denied"):
+                await look()
+
+
+async def test_where_names_may_be_written_in_several_ways_a_folder_is_not_in_its_own_way(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Disks that know no case are played: the wanted name is there as soon as the same letters are."""
+    stock(place, "workspace", name=f"{NAME}-OLD")
+    place.open()
+
+    def is_there(path: Path) -> bool:
+        return any(each.name.lower() == path.name.lower() for each in path.parent.iterdir())
+
+    monkeypatch.setattr("jp_lsp.workspace.placing.os.path.lexists", is_there)
+    monkeypatch.setattr(Path, "samefile", lambda one, other: one.name.lower() == other.name.lower())
+    assert (await shelf_of(place).edit(ID, [SetPin(LATER)])).title == "Old"
+    assert folders(place) == {"silo": [f"{NAME}-old"], "workspace": [f"{NAME}-old"]}
+
+
+async def test_what_cannot_be_removed_everywhere_is_removed_nowhere(place: Place) -> None:
+    stock(place, "silo", "workspace")
+    trash = place.storage / "conversations" / TRASH
+    trash.write_text("a file where the folder should be", encoding="utf-8")
+    before = states(place.silo / "conversations"), states(place.storage / "conversations")
+    with pytest.raises(Refusal, match=r"could not be changed \(.*\.trash\)"):
+        await shelf_of(place).remove(ID)
+    assert (states(place.silo / "conversations"), states(place.storage / "conversations")) == before
+    trash.unlink()
+    await shelf_of(place).remove(ID)
+    assert (await shelf_of(place).restore(ID)).presence == "projected"
+
+
+async def test_what_cannot_be_archived_everywhere_is_archived_nowhere(place: Place) -> None:
+    stock(place, "silo", "workspace")
+    (place.storage / "conversations" / ARCHIVE).write_text("a file", encoding="utf-8")
+    with pytest.raises(Refusal, match=r"could not be changed \(.*\.archive"):
+        await shelf_of(place).archive(ID)
+    assert folders(place) == {"silo": [f"{NAME}-old"], "workspace": [f"{NAME}-old"]}
+
+
+@pytest.mark.requirement("C6")
+async def test_of_several_folders_that_were_removed_together_the_newest_comes_back(place: Place) -> None:
+    place.open()
+    for name, text, age in (("a", "newest", 100), ("b", "older", 500), ("c", "oldest", 900)):
+        fill(place.storage, f"{NAME}-{name}", user(text), metadata={**METADATA, "title": name}, age=age)
+    shelf = shelf_of(place)
+    assert len(await shelf.remove(ID)) == 3
+    assert (await shelf.restore(ID)).title == "a"
+    assert "newest" in (only(place, "workspace") / "events.json").read_text(encoding="utf-8")

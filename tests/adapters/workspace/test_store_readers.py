@@ -126,7 +126,7 @@ class TestListing:
             None,
             "metadata.json: 'last_activated_at' is missing",
             "metadata.json is missing",
-            "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+            "metadata.json is not UTF-8: invalid start byte at byte 0",
             None,
         ]
         assert await place.store().last() == "jp-c5"

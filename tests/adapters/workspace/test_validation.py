@@ -1,13 +1,14 @@
 """Broken conversations are found and told apart; setting one aside is a step of its own."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from jp_lsp.workspace.lock import acquire, lock_path
-from jp_lsp.workspace.validate import BrokenConversation, trash, validate
-from tests.support.streams import Raw, at, delta, file_text, raw, turn, user
-from tests.support.workspaces import ID, START, Place, fill, make_old, states, tree
+from jp_lsp.workspace.validate import validate
+from tests.support.streams import Raw, delta, file_text, raw, turn, user
+from tests.support.workspaces import ID, START, Place, closed, fill, make_old, states
 
 NAME = "17912345678"
 
@@ -28,7 +29,7 @@ def broken(place: Place, **files: str | bytes | None) -> Path:
 def findings(place: Place) -> list[tuple[str, bool]]:
     roots = place.open()
     return [
-        (each.reason, each.can_be_trashed)
+        (each.reason, each.is_lost)
         for each in validate(roots, place.clock())
         if each.root.name == "workspace"
     ]
@@ -50,13 +51,13 @@ def findings(place: Place) -> list[tuple[str, bool]]:
     ],
 )
 @pytest.mark.requirement("T20")
-def test_what_no_reader_can_use_may_be_set_aside(
+def test_what_no_reader_can_use_is_lost(
     place: Place, files: dict[str, str | bytes | None], reason: str
 ) -> None:
     broken(place, **files)
-    ((found, can_be_trashed),) = findings(place)
+    ((found, is_lost),) = findings(place)
     assert found.startswith(reason)
-    assert can_be_trashed
+    assert is_lost
 
 
 MISSING_FLAG: Raw = raw("tool_call_response", id="c", content="x")
@@ -153,60 +154,31 @@ def test_a_conversation_that_is_just_being_made_is_left_alone(place: Place) -> N
     assert validate(roots, place.clock()) == []
 
 
-def one(place: Place) -> BrokenConversation:
-    (found,) = validate(place.open(), place.clock())
-    return found
-
-
-@pytest.mark.requirement("F30")
-def test_setting_aside_moves_the_folder_and_says_why(place: Place) -> None:
-    place.open()
-    folder = fill(place.silo, f"{NAME}-t", turn())
-    (folder / "events.json").unlink()
-    (folder / "notes.md").write_text("mine", encoding="utf-8")
-    make_old(folder, 1000)
-    (place.silo / "conversations" / ".trash" / f"{NAME}-t").mkdir(parents=True)
-    target = trash(one(place), place.open(), START)
-    assert target == place.silo / "conversations" / ".trash" / f"{NAME}-t-1"
-    assert not folder.exists()
-    assert tree(target) == ["TRASHED.md", "base_config.json", "metadata.json", "notes.md"]
-    assert (target / "TRASHED.md").read_text(encoding="utf-8") == (
-        "# Conversation set aside\n\n"
-        f"The folder `{NAME}-t` was moved here and nothing in it was changed.\n\n"
-        "- **Reason**: missing events.json\n"
-        "- **Date**: 2026-10-05T21:09:27Z\n\n"
-        "To restore it, mend what the reason names, delete this note, and move the folder back to "
-        "`conversations`.\n"
-    )
-    assert validate(place.open(), place.clock()) == []
-
-
-def test_one_that_came_into_use_meanwhile_is_not_set_aside(place: Place) -> None:
-    place.open()
-    folder = fill(place.silo, NAME, turn())
-    (folder / "events.json").unlink()
-    make_old(folder, 1000)
-    found = one(place)
-    lock = acquire(lock_path(place.open(), ID), START)
-    assert lock is not None
-    with pytest.raises(ValueError, match="is in use"):
-        trash(found, place.open(), START)
-    lock.release()
-    assert folder.is_dir()
-
-
-def test_one_that_a_person_should_look_at_is_not_set_aside(place: Place) -> None:
-    place.open()
-    folder = fill(place.silo, NAME, MISSING_FLAG)
-    make_old(folder, 1000)
-    with pytest.raises(ValueError, match=r"is not to be set aside: events\.json: entry 0"):
-        trash(one(place), place.open(), START)
-    assert str(at(0)) in (folder / "events.json").read_text(encoding="utf-8")
-
-
 def test_looking_twice_finds_the_same(place: Place) -> None:
     broken(place, events=None)
     place.open()
     before = states(place.folder.parent)
     assert findings(place) == findings(place)
     assert states(place.folder.parent) == before
+
+
+@pytest.mark.parametrize("name", ["metadata.json", "base_config.json", "events.json"])
+def test_a_link_in_place_of_a_file_is_for_a_person_to_look_at(place: Place, name: str) -> None:
+    folder = broken(place)
+    (folder / name).rename(folder / "kept")
+    (folder / name).symlink_to("kept")
+    make_old(folder, 1000)
+    os.utime(folder / name, ns=(0, 0), follow_symlinks=False)
+    assert findings(place) == [(f"{name} is a link, which is not followed", False)]
+
+
+@pytest.mark.requirement("T20")
+def test_a_folder_that_cannot_be_looked_into_is_named_and_the_others_are_checked(place: Place) -> None:
+    place.open()
+    broken(place, events=None)
+    shut = fill(place.storage, "17912345679", turn(), age=1000)
+    with closed(shut):
+        assert findings(place) == [
+            ("missing events.json", True),
+            ("it cannot be looked at: Permission denied", False),
+        ]

@@ -176,3 +176,59 @@ def test_an_interrupted_copy_is_no_conversation(place: Place) -> None:
     roots = place.open()
     assert roots.silo is not None
     assert roots.silo.conversation_folders() == {}
+
+
+def test_a_folder_that_the_user_moved_to_another_disk_is_found_through_its_link(
+    place: Place, tmp_path: Path
+) -> None:
+    with_id(place)
+    real = tmp_path / "large disk"
+    fill(real, "17912345671-only-here", user("mine"))
+    (place.user_data / "workspace").mkdir(parents=True)
+    (place.user_data / "workspace" / "renamed-ab12c").symlink_to(real)
+    fill(place.storage, "17912345672-theirs", user("theirs"))
+    for roots in (view_roots(place.folder, place.user_data), place.open(), place.open()):
+        assert roots.silo is not None
+        assert roots.silo.path == place.user_data / "workspace" / "renamed-ab12c"
+        assert list(roots.silo.conversation_folders().values()) == ["17912345671-only-here"]
+    assert (real / "storage").readlink() == place.storage
+
+
+@pytest.mark.requirement("C6", "C59")
+def test_nothing_that_a_folder_held_is_lost_when_it_is_given_up(place: Place) -> None:
+    with_id(place)
+    ours, theirs = (place.user_data / "workspace" / name for name in ("project-ab12c", "branch-ab12c"))
+    (ours / "conversations").mkdir(parents=True)
+    make_old(fill(theirs, "17912345671-a", user("newer")), 100)
+    make_old(fill(theirs, "17912345671-b", user("older")), 500)
+    for name in ("notes/a.md", "a file", ".trash/17912345672-gone/events.json"):
+        path = theirs / "conversations" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name, encoding="utf-8")
+    (ours / "conversations/.trash/17912345672-gone").mkdir(parents=True)
+    place.open()
+    assert not theirs.exists()
+    kept = ours / "conversations"
+    assert "newer" in (kept / "17912345671-a/events.json").read_text(encoding="utf-8")
+    assert "older" in (kept / ".trash/17912345671-b/events.json").read_text(encoding="utf-8")
+    for name in ("notes/a.md", "a file"):
+        assert (kept / ".trash" / name).read_text(encoding="utf-8") == name
+    assert (kept / ".trash/17912345672-gone-1/events.json").is_file()
+
+
+@pytest.mark.parametrize("content", [None, "ab12c", "x\r\nab12c\r\n"])
+def test_a_workspace_that_cannot_be_written_can_be_looked_at(place: Place, content: str | None) -> None:
+    """A folder where the temporary file should be stands for a disk that is read only, for root too."""
+    if content is not None:
+        (place.storage / ".id").write_bytes(content.encode())
+    (place.storage / ".id.tmp" / "x").mkdir(parents=True)
+    folder = fill(place.storage, "17912345671", user("theirs"))
+    folder.chmod(0o555)
+    before = states(place.storage)
+    roots = place.open()
+    assert list(roots.workspace.conversation_folders()) == ["jp-c17912345671"]
+    assert (roots.silo and roots.silo.path.name) == (None if content is None else "project-ab12c")
+    assert states(place.storage) == before
+    if roots.silo is not None:
+        copy = roots.silo.conversations / "17912345671"
+        assert copy.stat().st_mode & 0o700 == 0o700, "the user's own copy is for the user to change"

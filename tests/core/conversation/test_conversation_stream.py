@@ -108,6 +108,20 @@ def test_the_newer_form_puts_ids_first() -> None:
     ]
 
 
+def test_only_the_newer_form_says_that_a_value_is_gone() -> None:
+    newer = stream_of(turn(), newer_format=True)
+    newer.append_config_delta({}, at(1), ["assistant.name"])
+    entry = stored_entries(newer)[-1]
+    assert (entry["delta"], entry["unsets"]) == ({}, ["assistant.name"])
+    again = stream_of(*stored_entries(newer))
+    ((_, before), (_, after)) = (next(iter(each.config_deltas())) for each in (newer, again))
+    assert (after, after.unsets) == (before, ("assistant.name",))
+    older = stream_of(turn())
+    with pytest.raises(AssertionError, match="older form"):
+        older.append_config_delta({}, at(1), ["assistant.name"])
+    assert older.revision == 0
+
+
 def test_what_no_file_can_hold_is_refused_and_changes_nothing() -> None:
     stream = stream_of(turn())
     before = (stream.events_text(), stream.revision)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from jp_lsp.conversation.compaction_ranges import end_before
 from jp_lsp.conversation.directive import Compaction
 from jp_lsp.conversation.fork import fork
 from jp_lsp.conversation.retain import keep_between, keep_ends, keep_last, request_of, take_back
@@ -73,6 +74,30 @@ def test_no_compaction_hides_the_turn_that_is_asked_again(
     stream = stream_of(*ONE, *TWO, *THREE, compaction(*before, summary={"summary": "s"}))
     take_back(stream, 1)
     assert ranges(stream) == after
+
+
+@pytest.mark.requirement("R43", "C47")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((0, 1), [(0, 1)]),
+        ((0, 2), [(0, 1)]),
+        ((1, 99), [(1, 1)]),  # past the end, so it would hide all that is asked from now on
+        ((2, 2), []),
+        ((7, 9), []),
+        ((3, 1), [(3, 1)]),  # covers nothing, now and later
+    ],
+)
+def test_no_compaction_hides_a_turn_that_begins(
+    before: tuple[int, int], after: list[tuple[int, int]]
+) -> None:
+    shorter = compaction(*before, summary={"summary": "s", "source": "authored"})
+    stream = stream_of(*ONE, *TWO, delta(), shorter)
+    end_before(stream, 2)
+    assert ranges(stream) == after
+    kept = [{**shorter, "from_turn": first, "to_turn": last} for first, last in after]
+    assert stored_entries(stream) == [*ONE, *TWO, delta(), *kept]
+    assert (stream.revision == 0) == (after == [before])
 
 
 @pytest.mark.parametrize(

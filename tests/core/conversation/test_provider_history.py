@@ -37,6 +37,7 @@ def change(**fields: JsonValue) -> Raw:
         (model("a/b"), [change(delta=model("c/d"), unsets=["assistant"])], "c"),
         (model("f", f="a/b"), [change(delta={}, unsets=["providers.llm.aliases.f"])], None),
         (model("f", f="a/b"), [change(delta={}, unsets=["providers"])], None),
+        (model("v1.5", **{"v1.5": "a/b"}), [change(delta={}, unsets=["providers.llm.aliases.v1.5"])], None),
         (model("a/b"), [change(op="reset")], None),
         (model("a/b"), [change(op="reset"), change(delta=model("c/d"))], "c"),
     ],

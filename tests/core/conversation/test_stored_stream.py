@@ -16,8 +16,8 @@ from jp_lsp.conversation.stream import ConversationStream
 from tests.support.streams import (
     Raw,
     at,
+    call,
     delta,
-    entry_lines,
     file_text,
     lines,
     message,
@@ -111,12 +111,20 @@ def test_lone_surrogates_never_reach_the_file_again() -> None:
     stream.events_text().encode()
 
 
+@pytest.mark.requirement("C18")
+def test_lone_surrogates_of_the_base_reach_no_file_either() -> None:
+    stream = load_text("[]", '{"assistant": {"name": "a\\ud800"}}')
+    assert stream.base_config == {"assistant": {"name": "a\ufffd"}}
+    for each in (stream, stream.copy()):
+        assert each.base_config_text() == file_text({"assistant": {"name": "a\ufffd"}})
+
+
 @pytest.mark.parametrize(
     ("events", "problem"),
     [
         ("", "not a JSON array"),
         ("{}", "not a JSON array"),
-        ("\ufeff[]", "not a JSON array"),
+        ("\ufeff[]", "starts with a byte order mark"),
         ("[1", "expected ',' or ']' at character 2"),
         ("[1 2]", "expected ',' or ']' at character 3"),
         ("[1,]", "Expecting value"),
@@ -173,10 +181,18 @@ class TestLegacyLayout:
         assert stream.events_text() == file_text(rest)
         assert [entry.id for entry in stream.entries] == ["0000000", "0000001"]
 
-    def test_a_crash_between_the_two_files_leaves_a_harmless_delta(self) -> None:
-        first = delta(0, assistant={"name": "A"})
-        stream = load_text(file_text([first, user("hi")]), file_text({"assistant": {"name": "A"}}))
-        assert entry_lines(stream.entries) == ["ConfigDelta", "user: hi"]
+    @pytest.mark.requirement("R289")
+    def test_a_crash_between_the_two_files_is_mended(self) -> None:
+        """The base is there, and still what it was made of; read as a change it would double what lists hold."""
+        base: Raw = {"assistant": {"instructions": [{"title": "Be brief"}]}}
+        leading = {**delta(0), "delta": base}
+        stream = load_text(file_text([leading, turn(), user("hi"), leading]), file_text(base))
+        assert (stream.base_config, stored_entries(stream)) == (base, [turn(), user("hi"), leading])
+        for other in ({**leading, "delta": {**base, "user": {"name": "A"}}}, {**leading, "unsets": ["user"]}):
+            text = file_text([other, turn()])
+            assert load_text(text, file_text(base)).events_text() == text
+        nothing = file_text([delta(0), turn()])
+        assert load_text(nothing, "{}\n").events_text() == nothing
 
     @pytest.mark.parametrize("entries", [[], [user("hi")], [turn(), delta(0)]])
     def test_without_a_leading_delta_there_is_no_configuration(self, entries: list[Raw]) -> None:
@@ -305,6 +321,25 @@ class TestAnotherForm:
         assert stream.events_text().startswith("[\n  {")
         assert len(stored_entries(stream)) == 4
 
+    @pytest.mark.requirement("R16", "C25", "C30")
+    def test_a_change_of_an_old_one_keeps_what_it_has_beside(self) -> None:
+        """Fields that nobody here knows, numbers as they were written, and what was stored without base64."""
+        old: Raw = {
+            **call("c", path="c3JjL21haW4", lines=40),
+            "trace": {"span": 7},
+            "metadata": {"span": "YQ"},
+        }
+        stream = stream_of(turn(), user("hi"), old)
+        stream.amend(2, {"decision": "run"})
+        assert stored_entries(stream)[2] == {**old, "metadata": {"span": "YQ", "decision": "cnVu"}}
+        assert stream.events()[2].metadata == {"span": "YQ", "decision": "run"}
+        del old["metadata"]
+        stream = stream_of(turn(), user("hi"), old, newer_format=True)
+        stream.amend(2, {"decision": "run"})
+        kept = stored_entries(stream)[2]
+        assert list(kept) == ["event_id", *old, "metadata"]
+        assert kept["metadata"] == {"decision": "cnVu"}
+
     def test_so_does_a_rollback_into_it(self) -> None:
         stream = self.grown()
         stream.truncate(2)
@@ -326,3 +361,13 @@ def test_the_form_of_jp_is_recognised(entries: list[JsonValue], more: str) -> No
     assert is_joined(joined, stream.entries)
     assert is_joined(joined + more, stream.entries) is (more == "")
     assert is_joined(joined.replace("\n  ", "\n\t", 1), stream.entries) is ("\n  " not in joined)
+
+
+@pytest.mark.parametrize(
+    ("text", "newer_format"), [("\\ud800", False), ("x", True)], ids=["a surrogate to mend", "an id to give"]
+)
+@pytest.mark.requirement("C18")
+def test_an_entry_that_is_too_deep_to_be_written_again_is_refused(text: str, newer_format: bool) -> None:
+    entry = '{"type": "later", "a": ' + "[" * 200 + f'"{text}"' + "]" * 200 + "}"
+    with pytest.raises(StreamFormatError, match="nested too deep to be written"):
+        load(f"[{entry}]", "{}", created_at=at(0), mint=counting_event_ids(), newer_format=newer_format)

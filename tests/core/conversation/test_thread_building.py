@@ -13,7 +13,7 @@ from jp_lsp.conversation.event import (
 )
 from jp_lsp.conversation.interruption import NOTE
 from jp_lsp.conversation.sanitize import INTERRUPTED, sanitize
-from jp_lsp.conversation.section import TOOL_USAGE, Section, render
+from jp_lsp.conversation.section import Section, render
 from jp_lsp.conversation.thread import TextAttachment, Thread, build_thread
 from tests.support.streams import (
     Raw,
@@ -75,9 +75,8 @@ def test_a_thread_has_all_four_parts() -> None:
         system_prompt="Be brief.",
         sections=[Section("Speak Dutch.")],
         attachments=[attachment],
-        has_tools=True,
     )
-    assert thread.system_parts == ("Be brief.", "Speak Dutch.", render(TOOL_USAGE))
+    assert thread.system_parts == ("Be brief.", "Speak Dutch.")
     assert thread.attachments == (attachment,)
     assert lines([item.event for item in thread.events]) == ["user: hi"]
     assert thread.created_at == at(0)
@@ -272,16 +271,16 @@ def test_sections_are_rendered_by_tag_and_title(section: Section, text: str) -> 
 
 def test_sections_are_sorted_by_position_and_stay_in_order_where_equal() -> None:
     sections = [Section("a", position=1), Section("b"), Section("c", position=-1), Section("d")]
-    thread = build_thread(stream_of(), sections=sections, has_tools=True)
-    assert thread.system_parts == ("c", "b", "d", render(TOOL_USAGE), "a")
+    thread = build_thread(stream_of(), sections=sections)
+    assert thread.system_parts == ("c", "b", "d", "a")
 
 
 @pytest.mark.requirement("F26")
 def test_the_standing_part_is_the_same_for_each_request() -> None:
     stream = stream_of(turn(), user("u"))
-    first, second = (build_thread(stream, system_prompt="p", has_tools=True) for _ in range(2))
+    first, second = (build_thread(stream, system_prompt="p") for _ in range(2))
     assert (first.system_parts, first.events) == (second.system_parts, second.events)
-    later = build_thread(stream_of(turn(), user("u"), message("m", 61)), system_prompt="p", has_tools=True)
+    later = build_thread(stream_of(turn(), user("u"), message("m", 61)), system_prompt="p")
     assert later.system_parts == first.system_parts
     assert later.events[: len(first.events)] == first.events
 

@@ -167,11 +167,11 @@ def test_a_summary_comes_whenever_it_is_ready_and_names_its_region() -> None:
     watcher = watch("summary")
     watcher.reasoning("long ", "thought")
     assert watcher.slots["reasoning"] == ReasoningIndicator("static")
-    assert watcher.view.reasoning_region == 1
+    assert watcher.view._flow.reasoning.region_count == 1
     watcher.message("The answer.\n\n")
     assert watcher.text == "The answer."
     watcher.reasoning("more")
-    assert watcher.view.reasoning_region == 2
+    assert watcher.view._flow.reasoning.region_count == 2
     watcher.see(watcher.view.reasoning_summary(1, "It \x1b[31mthought."))
     notice = watcher.chunks[-1]
     assert isinstance(notice, Notice)

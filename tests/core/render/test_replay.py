@@ -27,7 +27,8 @@ from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.render.chunk import EPHEMERAL, DurableNotice, Role, Text, TurnBegin, TurnEnd
 from jp_lsp.render.options import DisplayOptions, Labels, ReasoningDisplay, ToolStyle
 from jp_lsp.render.replay import StoredTurn, age_text, export_markdown, render_turns, turn_detail
-from jp_lsp.render.transcript import code_blocks, transcript
+from jp_lsp.render.transcript import transcript
+from tests.support.code_blocks import code_blocks
 
 
 def events(*kinds: EventKind) -> list[ConversationEvent]:
@@ -103,6 +104,14 @@ def test_headers_say_which_turn_and_how_old() -> None:
     assert transcript(chunks).startswith(
         "## User (turn 1, 12 minutes ago)\n\nq1\n\n## Assistant\n\na\n\n## User (turns 2-5"
     )
+
+
+@pytest.mark.requirement("R265", "C34")
+def test_each_request_stands_under_the_name_of_who_wrote_it() -> None:
+    """Several people may have written a conversation that a repository holds; the others are the user of today."""
+    requests = [ChatRequest("one", author="Ann\nB."), ChatRequest("two", author=" "), ChatRequest("three")]
+    chunks = render_turns([StoredTurn(1, events(*requests), labels=Labels(user="Me"))])
+    assert transcript(chunks) == "## Ann B. (turn 1)\n\none\n\n## Me\n\ntwo\n\n## Me\n\nthree"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ from jp_lsp.render.chunk import (
 )
 from jp_lsp.render.options import DisplayOptions, ReasoningDisplay, ToolStyle
 from jp_lsp.render.split import CHUNK_SIZE_MAX
-from jp_lsp.render.transcript import CodeBlock, code_blocks, transcript
+from jp_lsp.render.transcript import transcript
+from tests.support.code_blocks import CodeBlock, code_blocks
 from tests.support.markdown import documents, pieces
 from tests.support.view import Watcher
 

@@ -124,6 +124,26 @@ def test_blank_arguments_lead_back_and_a_closed_editor_skips() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("mode", "answers", "wanted"),
+    [
+        ("unattended", [], [False]),
+        ("ask", [(0, "run"), (1, "run")], [True, True]),
+        ("ask", [(0, "run_remember"), (2, "turn")], [True, True]),
+    ],
+)
+def test_a_tool_learns_whether_the_user_let_it_run(
+    mode: str, answers: list[tuple[int, str]], wanted: list[bool]
+) -> None:
+    calls = Calls()
+    for number in range(len(wanted)):
+        calls.call(spec(run_mode=mode), f"c{number}")
+    calls.begin()
+    for asked, answer in answers:
+        calls.choose(answer, asked=asked)
+    assert [run.is_allowed for run in calls.runs] == wanted
+
+
 @pytest.mark.requirement("R107")
 def test_raw_arguments_are_shown_and_the_question_put_again() -> None:
     calls = Calls().call(spec()).choose("print_args")

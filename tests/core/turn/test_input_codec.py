@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jp_lsp.conversation import event
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.event import ChatRequest, ConversationEvent, TurnStart
 from jp_lsp.conversation.ids import counting_event_ids
 from jp_lsp.conversation.stored import load
@@ -148,7 +149,8 @@ def streams(draw: Callable[[st.SearchStrategy[Any]], Any]) -> ConversationStream
     )
     for kind in draw(st.lists(KIND, max_size=3)):
         stream.append(ConversationEvent(draw(TIME), kind, draw(OBJECT)))
-    stream.append_config_delta(draw(OBJECT), draw(TIME))
+    unsets = draw(st.lists(TEXT, max_size=2)) if stream.newer_format else []
+    stream.append_config_delta(draw(OBJECT), draw(TIME), unsets)
     return stream
 
 
@@ -165,7 +167,7 @@ PREPARED_TURN = st.builds(
     request=st.builds(ChatRequest, TEXT, maybe(OBJECT), maybe(TEXT)),
     options=OPTIONS,
     is_new=st.booleans(),
-    config_delta=maybe(OBJECT),
+    config_delta=maybe(st.builds(ConfigDelta, OBJECT, st.lists(TEXT, max_size=2).map(tuple))),
     tool_choice=st.sampled_from(["auto", "none", "required"]) | st.builds(NamedTool, TEXT),
     tools=st.dictionaries(TEXT, SPEC, max_size=2),
     memory=maybe(st.builds(ToolMemory, LAYER, LAYER)),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.turn import actions, shown
 from jp_lsp.turn.inputs import Answered, AskFailed, FromProvider, Saved, Start, StreamEnded, TimerElapsed
 from jp_lsp.turn.interrupt import MENUS, PressReport
@@ -63,7 +64,10 @@ def test_abort_of_a_new_conversation_leaves_nothing_but_the_draft() -> None:
 def test_abort_in_an_existing_conversation_restores_it_on_disk() -> None:
     first = Desk().start("a").says(message("b"), done())
     desk = (
-        Desk(stream=first.stream, is_new=False).start("c", config_delta={"x": 1}).says(message("d")).press()
+        Desk(stream=first.stream, is_new=False)
+        .start("c", config_delta=ConfigDelta({"x": 1}))
+        .says(message("d"))
+        .press()
     )
     desk.choose("abort")
     assert desk.stored == ["turn", "user: a", "message: b"]

@@ -1,5 +1,6 @@
 """Rows of Idle and Preparing, and of the save that opens a turn."""
 
+from jp_lsp.conversation.directive import ConfigDelta
 from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.turn.failure import QueryError
 from jp_lsp.turn.inputs import (
@@ -22,7 +23,12 @@ _OVER = "a machine lives for one query, so what leads back to Idle ends it"
 
 def _is_prepared(here: Desk) -> Desk:
     turn = PreparedTurn(
-        CONVERSATION, here.stream, ChatRequest("hi"), TurnOptions(), is_new=True, config_delta={"x": 1}
+        CONVERSATION,
+        here.stream,
+        ChatRequest("hi"),
+        TurnOptions(),
+        is_new=True,
+        config_delta=ConfigDelta({"x": 1}),
     )
     return here.feed(Prepared(turn))
 

@@ -17,8 +17,6 @@ from tests.support.shared import shared_path
 from tests.support.streams import summary
 from tests.support.turns import Desk
 
-COMMON = "Common rows"
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:

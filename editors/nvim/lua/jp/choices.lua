@@ -32,6 +32,7 @@ end
 local function describe_model(model)
   local words = { model.id }
   table.insert(words, model.displayName)
+  table.insert(words, model.contextWindow and ('%d tokens'):format(model.contextWindow) or nil)
   table.insert(words, model.effective and 'in use' or nil)
   table.insert(words, model.deprecated and 'deprecated' or nil)
   return table.concat(words, ' · ')

@@ -23,6 +23,7 @@ local M = {}
 ---@field hint boolean whether a question is announced in a corner while the cursor is elsewhere
 ---@field answer_delay_ms integer how long a question must have been on the screen before a key can answer it
 ---@field batch_ms integer how long chunks are gathered before they are drawn
+---@field load_ms integer how long a stored conversation may take before its chat is shown without it
 ---@field chat jp.ChatOptions
 
 ---@type jp.Options
@@ -37,6 +38,7 @@ M.defaults = {
   hint = true,
   answer_delay_ms = 300,
   batch_ms = 30,
+  load_ms = 100,
   chat = {
     position = 'right',
     size = 0.45,

@@ -87,8 +87,8 @@ end
 ---@param title string?
 ---@param place jp.Place?
 function M.open(client, conversation, title, place)
-  local chat = require('jp.chat.buffer').open(client, conversation)
-  chat.title, chat.is_removed = title or chat.title, false
+  local chat = require('jp.chat.buffer').open(client, conversation, title)
+  chat.is_removed = false
   chat:show()
   if place then
     chat:go_to(place)

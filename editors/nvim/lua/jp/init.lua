@@ -55,7 +55,7 @@ function M.chat(conversation)
     client:request('jp/conversation/list', { limit = 1 }, function(problem, result)
       local summary = result and result.conversations[1]
       if summary then
-        chats.open(client, summary.conversation):show()
+        chats.open(client, summary.conversation, summary.title):show()
       else
         require('jp.say').info(problem and problem.message or 'there is no conversation yet')
       end

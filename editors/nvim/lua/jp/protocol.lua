@@ -192,7 +192,7 @@
 
 --- What to change, and in which file. All of it is right, or nothing is written.
 ---@class jp.ConfigSetParams
----@field target? string The file of a layer (`user_global`, `workspace`, `cwd`, `user_workspace`), a path or URI, or a name as for `--cfg`. Only files that configuration is read from can be changed; one that is missing is made. The id of a conversation stands for what that keeps itself: the change is appended to it, with aliases looked up and files that `config` names applied, and holds from its next turn on. Nothing can be taken away from a conversation. Default: `"workspace"`.
+---@field target? string The file of a layer (`user_global`, `workspace`, `cwd`, `user_workspace`), a path or URI, or a name as for `--cfg`. Only files that configuration is read from can be changed; one that is missing is made. The id of a conversation stands for what that keeps itself: the change is appended to it, with aliases looked up and files that `config` names applied, and holds from its next turn on. A key can be taken away only from a conversation whose files are of the newer form (`storage.newer_format`). Default: `"workspace"`.
 ---@field set? jp.ConfigAssignment[]
 ---@field config? string[] `--cfg` expressions, such as `assistant.name=Ada` or `editor.envs+=VISUAL`; `+=` adds to what the file has.
 ---@field unset? string[] Keys to take away.

@@ -1,5 +1,7 @@
 --- What goes on, in few words: for the chat, its title line and the statusline.
 
+local config = require('jp.config')
+
 local M = {}
 
 local SPINNER = { '◐', '◓', '◑', '◒' }
@@ -139,6 +141,31 @@ local function slot_words(slots, is_asking)
   return shown
 end
 
+--- What a chat says that has nothing to show.
+---@param chat jp.Chat
+---@return jp.VirtualLine[]
+local function words_for_nothing(chat)
+  if chat.is_loading then
+    return { { { 'loading the conversation', 'JpStatus' } } }
+  elseif not config.options.chat.keys then
+    return { { { ':Jp ask', 'JpKey' }, { ' writes a query', 'JpDetail' } } }
+  end
+  return {
+    { { 'i', 'JpKey' }, { '    writes a query', 'JpDetail' } },
+    { { '<CR>', 'JpKey' }, { ' sends it', 'JpDetail' } },
+    { { 'g?', 'JpKey' }, { '   shows all keys', 'JpDetail' } },
+  }
+end
+
+--- Whether nothing was said, asked or told in a chat.
+---@param chat jp.Chat
+---@return boolean
+local function is_empty(chat)
+  return not vim.iter(chat.sections):any(function(section)
+    return #section.state.turns > 0 or section.problem ~= nil or not section.is_replay
+  end)
+end
+
 --- The virtual lines at the end of a chat: what is shown for a moment only.
 ---@param chat jp.Chat
 ---@return jp.VirtualLine[]
@@ -161,6 +188,9 @@ function M.live_lines(chat)
   if chat.unfinished and not chat:running() then
     table.insert(lines, { { 'The last turn was cut off.', 'JpOutcome' } })
     table.insert(lines, { { ':Jp resume', 'JpKey' }, { ' goes on with it.', 'JpDetail' } })
+  end
+  if is_empty(chat) then
+    vim.list_extend(lines, words_for_nothing(chat))
   end
   return lines
 end

@@ -70,7 +70,7 @@ export async function receive(jp: JpWindow, message: Exclude<FromPage, { type: "
       await TURN_ACTIONS[message.action](jp, message.turn);
       break;
     case "serverAction":
-      await commands.executeCommand(SERVER_COMMANDS[message.id]);
+      await commands.executeCommand(...SERVER_COMMANDS[message.id]);
       break;
     case "draft":
       jp.chats.shown.draft = message.text;
@@ -79,11 +79,12 @@ export async function receive(jp: JpWindow, message: Exclude<FromPage, { type: "
   }
 }
 
-const SERVER_COMMANDS: Readonly<Record<ServerAction, string>> = {
-  install: "jp.installServer",
-  start: "jp.startServer",
-  log: "jp.showServerLog",
-  init: "jp.initWorkspace",
+const SERVER_COMMANDS: Readonly<Record<ServerAction, readonly [command: string, argument?: string]>> = {
+  install: ["jp.installServer"],
+  start: ["jp.startServer"],
+  log: ["jp.showServerLog"],
+  init: ["jp.initWorkspace"],
+  model: ["jp.openWalkthrough", "model"],
 };
 
 function answerOf({ action, text }: { action?: string; text?: string }): PromptResult | null {

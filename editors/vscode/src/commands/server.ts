@@ -5,6 +5,7 @@ import { SERVER_SETTINGS } from "../settings";
 import type { JpWindow } from "../ui/window";
 
 const INSTALL = "pipx install jp-lsp";
+const WALKTHROUGH = "jp-lsp.jp-lsp#jp.start";
 
 export function serverCommands(jp: JpWindow): Disposable[] {
   const restart = () => restartServer(jp);
@@ -20,8 +21,13 @@ export function serverCommands(jp: JpWindow): Disposable[] {
     }),
     commands.registerCommand("jp.installServer", () => installServer(jp)),
     commands.registerCommand("jp.initWorkspace", () => initWorkspace(jp)),
-    commands.registerCommand("jp.openWalkthrough", () =>
-      commands.executeCommand("workbench.action.openWalkthrough", "jp-lsp.jp-lsp#jp.start", false),
+    commands.registerCommand("jp.installLocalModel", () => installLocalModel(jp)),
+    commands.registerCommand("jp.openWalkthrough", (step?: string) =>
+      commands.executeCommand(
+        "workbench.action.openWalkthrough",
+        step === undefined ? WALKTHROUGH : { category: WALKTHROUGH, step },
+        false,
+      ),
     ),
     workspace.onDidChangeConfiguration(async (change) => {
       const concerns = SERVER_SETTINGS.some((name) => change.affectsConfiguration(name));
@@ -56,21 +62,45 @@ async function installServer(jp: JpWindow): Promise<void> {
 }
 
 async function initWorkspace(jp: JpWindow): Promise<void> {
-  const folder = workspace.workspaceFolders?.[0];
-  const command = await jp.serverCommand();
-  if (folder === undefined) {
+  if (workspace.workspaceFolders?.[0] === undefined) {
     await window
       .showInformationMessage("JP works in a folder: open one first.", "Open Folder")
       .then((choice) => (choice === undefined ? undefined : commands.executeCommand("vscode.openFolder")));
-  } else if (command === undefined) {
-    await installServer(jp);
   } else {
-    const terminal = window.createTerminal({
-      name: "JP",
-      cwd: folder.uri,
-      shellPath: command,
-      shellArgs: ["init"],
-    });
-    terminal.show();
+    await runInTerminal(jp, "init");
   }
+}
+
+async function installLocalModel(jp: JpWindow): Promise<void> {
+  if ((await runInTerminal(jp, "local", "install")) === 0) {
+    jp.chats.notice("info", "The small model is installed. It answers where no other model is set.");
+    await jp.view.focus();
+  }
+}
+
+/** Runs the server's program for something else; gives its exit code once it has ended. */
+async function runInTerminal(jp: JpWindow, ...words: readonly string[]): Promise<number | undefined> {
+  const command = await jp.serverCommand();
+  if (command === undefined) {
+    await installServer(jp);
+    return undefined;
+  }
+  const [program, ...rest] = command;
+  const cwd = workspace.workspaceFolders?.[0]?.uri;
+  const terminal = window.createTerminal({
+    name: "JP",
+    shellPath: program,
+    shellArgs: [...rest, ...words],
+    env: jp.settings.serverEnvironment,
+    ...(cwd !== undefined && { cwd }),
+  });
+  terminal.show();
+  return new Promise((resolve) => {
+    const listening = window.onDidCloseTerminal((closed) => {
+      if (closed === terminal) {
+        listening.dispose();
+        resolve(closed.exitStatus?.code);
+      }
+    });
+  });
 }

@@ -11,7 +11,8 @@ type Act = (jp: JpWindow, turn: number) => Promise<void>;
 
 export const TURN_ACTIONS: Readonly<Record<TurnAction, Act>> = {
   fork: forkFrom,
-  replay: (jp, turn) => whenCalm(jp, () => jp.chats.replayTurn(turn)),
+  replay: (jp, turn) => whenCalm(jp, (conversation) => jp.chats.replayTurn(conversation, turn)),
+  rephrase: (jp, turn) => whenCalm(jp, (conversation) => rephrase(jp, conversation, turn)),
   edit: (jp, turn) => whenCalm(jp, (conversation) => edit(jp, conversation, turn)),
   remove: (jp, turn) => whenCalm(jp, (conversation) => remove(jp, conversation, turn)),
 };
@@ -34,8 +35,32 @@ async function reporting(jp: JpWindow, conversation: string, act: () => Promise<
   }
 }
 
+/** Opens an editor for what the user said, and asks what it has become. */
+async function rephrase(jp: JpWindow, conversation: string, turn: number): Promise<void> {
+  await write(jp, conversation, turn, `Ask turn ${turn} again.md`, async (text) => {
+    await jp.view.focus();
+    if (jp.chats.shown.conversation !== conversation) {
+      await jp.chats.open(conversation);
+    }
+    await jp.chats.replayTurn(conversation, turn, text);
+  });
+}
+
 /** Opens an editor for what the user said; the answer to it stays as it is. */
 async function edit(jp: JpWindow, conversation: string, turn: number): Promise<void> {
+  await write(jp, conversation, turn, `What you said in turn ${turn}.md`, (text) =>
+    amend(jp, conversation, turn, { text }),
+  );
+}
+
+/** Lets the user change what they said in a turn. */
+async function write(
+  jp: JpWindow,
+  conversation: string,
+  turn: number,
+  title: string,
+  send: (text: string) => Promise<void>,
+): Promise<void> {
   const client = await jp.connect();
   const { text } = await client.call("jp/conversation/export", {
     conversation,
@@ -47,9 +72,8 @@ async function edit(jp: JpWindow, conversation: string, turn: number): Promise<v
     jp.chats.notice("info", `Nothing was asked in turn ${turn}.`);
     return;
   }
-  const id = `turn/${conversation}/${turn}`;
-  await jp.editDocuments.open(id, `What you said in turn ${turn}.md`, asked, "markdown", (changed) => {
-    void reporting(jp, conversation, () => amend(jp, conversation, turn, { text: changed }));
+  await jp.editDocuments.open(`${title} ${conversation}`, title, asked, "markdown", (text) => {
+    void reporting(jp, conversation, () => send(text));
   });
 }
 

@@ -111,7 +111,7 @@ export class Input extends Pure<InputProps, { readonly isEmpty: boolean }> {
             onClick={() => page.post({ type: "pickModel" })}
           >
             <Icon name="model" />
-            <span>{modelName ?? "Model"}</span>
+            <span>{modelName?.split("/").at(-1) ?? "Model"}</span>
           </button>
           <button
             type="button"

@@ -13,6 +13,9 @@ import { View } from "./view";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromPage): void };
 
+/** Milliseconds after the last question in which another may come up. */
+const NEXT_QUESTION_TIME = 300;
+
 /** Milliseconds for which a button says that it has copied. */
 const COPIED_TIME = 1500;
 
@@ -37,6 +40,7 @@ const page: Page = {
   },
   answer: ({ decisionId, callId }, answer) => {
     page.focusInput();
+    view.current?.scroller.current?.stayWithQuestions();
     isExpected = (question) => question.callId === callId;
     host.postMessage({ type: "answer", decisionId, ...answer });
   },
@@ -82,8 +86,8 @@ function draw(): void {
   if (drawn.place !== null && drawn.place !== before.place) {
     const found = findPlace(root, drawn.place);
     if (found !== null) {
-      view.current?.scroller.current?.leaveEnd();
       showPlace(root, found);
+      view.current?.scroller.current?.noteScroll();
     }
   }
   const newest = drawn.prompts.find((prompt) => !before.prompts.includes(prompt));
@@ -97,6 +101,24 @@ function draw(): void {
     }
   } else if (hadFocus && !root.contains(document.activeElement)) {
     page.focusInput(); // what had the focus is gone
+  }
+  if (newest !== undefined) {
+    showQuestion(newest);
+  } else if (before.prompts.length > 0 && drawn.prompts.length === 0) {
+    setTimeout(leaveQuestions, NEXT_QUESTION_TIME);
+  }
+}
+
+function showQuestion({ decisionId }: PromptParams): void {
+  const shown = root.querySelector(`[data-decision="${CSS.escape(decisionId)}"]`);
+  if (shown !== null) {
+    view.current?.scroller.current?.toQuestion(shown);
+  }
+}
+
+function leaveQuestions(): void {
+  if (drawn.prompts.length === 0) {
+    view.current?.scroller.current?.leaveQuestions();
   }
 }
 

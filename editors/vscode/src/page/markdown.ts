@@ -43,6 +43,23 @@ for (const cell of ["th_open", "td_open"] as const) {
   };
 }
 
+const TO_DO = 'aria-label="To do"';
+const DONE = 'aria-label="Done" checked';
+markdown.core.ruler.after("inline", "tasks", ({ tokens, Token }) => {
+  tokens.forEach((token, index) => {
+    const [item, paragraph] = tokens.slice(Math.max(0, index - 2), index);
+    const text = token.type === "inline" ? token.children?.[0] : undefined;
+    const mark = text?.type === "text" ? /^\[([ xX])\] +/.exec(text.content) : null;
+    if (item?.type === "list_item_open" && paragraph?.type === "paragraph_open" && text && mark !== null) {
+      text.content = text.content.slice(mark[0].length);
+      const box = new Token("html_inline", "", 0);
+      box.content = `<input type="checkbox" disabled ${mark[1] === " " ? TO_DO : DONE}>`;
+      token.children?.unshift(box);
+      item.attrJoin("class", "task");
+    }
+  });
+});
+
 /** A block at the top of a document: where it starts, in code units, and its markup. */
 export interface MarkdownBlock {
   readonly start: number;

@@ -191,6 +191,18 @@ export function earlierQueries(model: Model): readonly string[] {
   ].filter((text) => text !== "");
 }
 
+/** The model that has answered last, if the transcript says so. */
+export function lastModel({ stored, queries }: Model): string | undefined {
+  const turns = [stored, ...queries.map(({ chat }) => chat)].flatMap((chat) => chat.turns);
+  const turn = turns.findLast(({ items }) => modelIn(items) !== undefined);
+  return turn && modelIn(turn.items);
+}
+
+function modelIn(items: readonly Item[]): string | undefined {
+  const role = items.findLast((item) => item.type === "role" && item.facts.model !== undefined);
+  return role?.type === "role" ? role.facts.model : undefined;
+}
+
 /** What the user says in a turn. */
 export function userText(items: readonly Item[]): string {
   const from = items.findIndex((item) => item.type === "role" && item.facts.role === "user");

@@ -19,6 +19,7 @@ export class Scroller extends Component<ScrollerProps, { readonly isAway: boolea
   override state = { isAway: false };
   private readonly element = createRef<HTMLElement>();
   private readonly content = createRef<HTMLDivElement>();
+  private isAtQuestion = false;
   private readonly observer =
     typeof ResizeObserver === "undefined"
       ? null
@@ -51,9 +52,27 @@ export class Scroller extends Component<ScrollerProps, { readonly isAway: boolea
     }
   };
 
-  /** Stops following the end, because something else is to be shown. */
-  readonly leaveEnd = () => {
-    this.setState({ isAway: true });
+  /** Shows a question, with the call that it is about, to a reader who is at the end or at another question. */
+  readonly toQuestion = (question: Element) => {
+    if (!this.state.isAway || this.isAtQuestion) {
+      question.closest(".tool")?.scrollIntoView({ block: "nearest" });
+      question.scrollIntoView({ block: "nearest" });
+      this.isAtQuestion = true;
+      this.noteScroll();
+    }
+  };
+
+  /** The reader has answered a question, wherever it was, and wants to see the next one. */
+  readonly stayWithQuestions = () => {
+    this.isAtQuestion = true;
+  };
+
+  /** There are no more questions: goes back to the end with a reader who has not gone elsewhere. */
+  readonly leaveQuestions = () => {
+    if (this.isAtQuestion) {
+      this.isAtQuestion = false;
+      this.toEnd();
+    }
   };
 
   override render({ children }: ScrollerProps) {
@@ -65,6 +84,10 @@ export class Scroller extends Component<ScrollerProps, { readonly isAway: boolea
           tabIndex={0}
           aria-label="Conversation"
           onScroll={this.noteScroll}
+          onWheel={this.noteReader}
+          onTouchMove={this.noteReader}
+          onPointerDown={this.noteReader}
+          onKeyDown={this.noteReader}
         >
           <div class="turns" ref={this.content}>
             {children}
@@ -89,7 +112,15 @@ export class Scroller extends Component<ScrollerProps, { readonly isAway: boolea
     }
   }
 
-  private readonly noteScroll = () => {
+  /** Whoever turns the wheel, drags the scroll bar or presses keys in the area itself looks for something else. */
+  private readonly noteReader = (event: Event) => {
+    if (event.type === "wheel" || event.type === "touchmove" || event.target === this.element.current) {
+      this.isAtQuestion = false;
+    }
+  };
+
+  /** Learns whether what is shown is the end, which is then followed. */
+  readonly noteScroll = () => {
     const element = this.element.current;
     if (element !== null) {
       const isAway =

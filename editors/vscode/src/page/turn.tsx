@@ -139,6 +139,7 @@ const TURN_BUTTONS: readonly {
   readonly title: string;
 }[] = [
   { action: "replay", icon: "replay", title: "Ask this turn again" },
+  { action: "rephrase", icon: "rephrase", title: "Ask it in other words" },
   { action: "edit", icon: "edit", title: "Change what you said" },
   { action: "fork", icon: "fork", title: "Fork: copy the conversation up to this turn" },
   { action: "remove", icon: "trash", title: "Remove this turn" },
@@ -207,20 +208,33 @@ function Reasoning({ text, isGrowing }: { readonly text: string; readonly isGrow
 }
 
 function TurnNotice({ item }: { readonly item: NoticeItem }) {
-  const level = item.facts.level ?? "info";
+  return <Told level={item.facts.level} text={item.facts.text ?? markdownOf(item)} />;
+}
+
+function Told({
+  level = "info",
+  text,
+}: {
+  readonly level?: NoticeItem["facts"]["level"];
+  readonly text: string;
+}) {
   return (
     <p class={`notice ${level}`}>
       <Icon name={level} />
-      <span>{item.facts.text ?? markdownOf(item)}</span>
+      <span>{text}</span>
     </p>
   );
 }
 
-/** What is not in the transcript yet: calls that are being written, and text that is held back. */
+/** What is not in the transcript: notices of the moment, calls that are being written, and text that is held back. */
 function Unwritten({ live, page }: { readonly live: Live; readonly page: Page }) {
   const preview = live.chat.slots["preview"];
   return (
     <>
+      {Object.entries(live.chat.slots).map(
+        ([name, slot]) =>
+          slot.type === "notice" && <Told key={name} level={slot.level} text={slot.text ?? ""} />,
+      )}
       {preview?.type === "preview" && preview.md !== undefined && (
         <div class="preview">
           <Prose text={preview.md} />

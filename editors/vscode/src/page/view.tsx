@@ -5,7 +5,7 @@ import type { PromptParams } from "../protocol.gen";
 import type { ChatState } from "../state/chatState";
 import { Icon } from "./icon";
 import { Input } from "./input";
-import { earlierQueries, isBlank, runningQuery, showsCall, type Model, type Query } from "./model";
+import { earlierQueries, isBlank, lastModel, runningQuery, showsCall, type Model, type Query } from "./model";
 import type { Page } from "./page";
 import { Prompt } from "./prompt";
 import { Pure } from "./pure";
@@ -71,7 +71,7 @@ export class View extends Pure<ViewProps> {
             isRunning={running !== undefined}
             hasMenu={model.prompts.some(({ kind }) => kind === "menu")}
             chips={model.chips}
-            modelName={model.modelName}
+            modelName={model.modelName ?? lastModel(model) ?? null}
             persona={model.persona}
             page={page}
           />

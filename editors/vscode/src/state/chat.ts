@@ -88,6 +88,12 @@ export class Chat {
     this.states.set("", takeChunks(EMPTY_CHAT, chunks));
   }
 
+  /** Takes the last turn out of what was loaded. */
+  forgetLastTurn(): void {
+    const begin = this.stored.findLastIndex(({ type }) => type === "turn_begin");
+    this.load(this.stored.slice(0, Math.max(begin, 0)));
+  }
+
   /** The messages for a page that has just been opened. */
   replay(): readonly ToPage[] {
     const { conversation, title, stored: chunks, draft } = this;

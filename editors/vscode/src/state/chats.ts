@@ -108,19 +108,31 @@ export class Chats {
     }
   }
 
-  /** Goes on with the last turn of the shown conversation. */
+  /** Goes on with the last turn of the shown conversation, which is shown anew from its beginning. */
   async resume(): Promise<void> {
-    const { conversation } = this.shown;
+    const chat = this.shown;
+    const { conversation } = chat;
     if (conversation !== null) {
-      await this.run(this.shown, { conversation, resume: true });
+      await this.load(chat);
+      chat.forgetLastTurn();
+      this.replay();
+      await this.run(chat, { conversation, resume: true });
     }
   }
 
-  /** Asks a turn of the shown conversation again. It and those behind it stay until the new one is stored. */
-  async replayTurn(turn: number): Promise<void> {
-    const chat = this.shown;
-    const { conversation } = chat;
-    if (conversation !== null && (await this.run(chat, { conversation, replay: turn }))) {
+  /**
+   * Asks a turn of a conversation again, in other words if there are any. It and those behind it stay until the new
+   * one is stored.
+   */
+  async replayTurn(conversation: string, turn: number, text?: string): Promise<void> {
+    const chat = this.withId(conversation);
+    const params = {
+      conversation,
+      replay: turn,
+      ...(text !== undefined && { text }),
+      ...(chat !== undefined && chat.running.length > 0 && { queue: true }),
+    };
+    if (chat !== undefined && (await this.run(chat, params))) {
       await this.load(chat);
     }
   }

@@ -16,6 +16,11 @@ const CONNECTION_INACTIVE = -32096;
 
 const SHOW_LOG: ActionButton = { id: "log", title: "Show Server Log" };
 
+const CHOOSE_MODEL: ActionButton = { id: "model", title: "Choose a Model" };
+
+/** The setting that is at fault where a query has no model, or one that there cannot be. */
+const MODEL_SETTING = "assistant.model.id";
+
 const ADVICE: Partial<Record<ErrorCode, Omit<Failure, "message">>> = {
   no_workspace: {
     hint: "JP keeps its conversations and settings in a folder named .jp.",
@@ -41,9 +46,11 @@ export function describeFailure(error: unknown): Failure {
   }
   const data = isErrorData(error.data) ? error.data : undefined;
   const advice = data === undefined ? {} : ADVICE[data.code];
-  const origin = data?.origin === undefined ? {} : { hint: `See ${data.origin}.` };
+  const isTold = data?.origin === undefined || error.message.includes(data.origin);
+  const origin = isTold ? {} : { hint: `See ${data.origin}.` };
+  const model = data?.origin === MODEL_SETTING ? { action: CHOOSE_MODEL } : {};
   const draft = data?.draft === undefined ? {} : { draft: data.draft };
-  return { message: error.message, ...origin, ...advice, ...draft };
+  return { message: error.message, ...origin, ...model, ...advice, ...draft };
 }
 
 /** Whether the server went away before it answered. */

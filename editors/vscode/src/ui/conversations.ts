@@ -4,6 +4,7 @@
  */
 
 import {
+  commands,
   EventEmitter,
   ThemeIcon,
   TreeItem,
@@ -62,6 +63,8 @@ export class Conversations implements TreeDataProvider<Row>, Disposable {
         case undefined: {
           const hasArchive = (await list(true, 1)).length > 0;
           const shown: readonly Row[] = pinnedFirst(await list(false, LIMIT));
+          const isEmpty = shown.length === 0 && !hasArchive;
+          void commands.executeCommand("setContext", "jp.hasNoConversations", isEmpty);
           return hasArchive ? [...shown, ARCHIVE] : [...shown];
         }
         case ARCHIVE:

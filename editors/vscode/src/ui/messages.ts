@@ -32,8 +32,8 @@ export interface ToPageReveal {
   readonly text: string;
 }
 
-/** Something that a button beside a message can do; `init` makes the folder a workspace. */
-export type ServerAction = "install" | "start" | "log" | "init";
+/** What a button beside a message can do; `init` makes the folder a workspace, `model` tells how to get a model. */
+export type ServerAction = "install" | "start" | "log" | "init" | "model";
 
 /** A button beside a message. */
 export interface ActionButton {
@@ -81,8 +81,11 @@ export type ToPage =
   | { readonly type: "focus" }
   | ToPageReveal;
 
-/** What can be done with a turn: go on in a copy that ends with it, ask it again, change its question, remove it. */
-export type TurnAction = "fork" | "replay" | "edit" | "remove";
+/**
+ * What can be done with a turn: go on in a copy that ends with it, ask it again as it is or in other words, change
+ * its question and leave the answer, remove it.
+ */
+export type TurnAction = "fork" | "replay" | "rephrase" | "edit" | "remove";
 
 /** From the page to the host. */
 export type FromPage =

@@ -132,10 +132,14 @@ export class JpWindow implements Disposable {
     await this.chats.query(params);
   }
 
-  /** The server's program; undefined when there is none. */
-  async serverCommand(): Promise<string | undefined> {
+  /** The words that start the server's program, without those that make it a server; undefined when there is none. */
+  async serverCommand(): Promise<readonly [string, ...string[]] | undefined> {
     const located = await this.locate(this.settings);
-    return located.found ? located.command[0] : undefined;
+    if (!located.found) {
+      return undefined;
+    }
+    const [program, ...rest] = located.command;
+    return [program, ...(rest.at(-1) === "serve" ? rest.slice(0, -1) : rest)];
   }
 
   /** Keeps which conversation is shown, and what stands in its input, over a reload of the window. */

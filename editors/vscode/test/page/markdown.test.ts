@@ -33,11 +33,23 @@ test("a table is aligned by classes, since the content policy refuses styles", (
   assert.doesNotMatch(html, /style=/);
 });
 
+test("the boxes of a list of tasks can be seen, and not be clicked", () => {
+  const html = renderMarkdown("- [ ] one\n- [x] **two**\n- [y] three\n\n[ ] four");
+  assert.match(html, /<li class="task"><input type="checkbox" disabled aria-label="To do">one<\/li>/);
+  assert.match(
+    html,
+    /<li class="task"><input type="checkbox" disabled aria-label="Done" checked><strong>two<\/strong><\/li>/,
+  );
+  assert.match(html, /<li>\[y\] three<\/li>/);
+  assert.match(html, /<p>\[ \] four<\/p>/);
+});
+
 describe("a document that grows", () => {
   const documents: readonly string[] = [
     "One.\n\nTwo *and* more.\n\nThree.",
     "Text\n\n- a\n- b\n\n  more of b\n- c\n\nEnd",
     "Title\n=====\n\nText\n---\n\nEnd",
+    "- [ ] a\n- [x] b\n\nText\n\n- [x]\n\nEnd",
     "- a\n**bold** that continues\n\nText\n\n1. x\n2. y",
     "Text\n\n```python\ndef f():\n\n    return 1\n```\n\nText\n\n    indented\n\n    again\n",
     "| a | b |\n| --- | --- |\n| 1 | 2 |\n\nText\n\n> quote\ncontinued\n\n***\n\nEnd",

@@ -103,6 +103,39 @@ describe("the states of calls", () => {
   }
 });
 
+describe("notices of the moment", () => {
+  const said = {
+    v: 1,
+    turn: "q1",
+    conversation: "jp-c1",
+    cycle: 1,
+    class: "ephemeral",
+    type: "notice",
+  } as const;
+  const slot = "reasoning_summary:1";
+  const begin: Chunk = { ...said, seq: 1, class: "control", type: "turn_begin", turnIndex: 1 };
+  const told = (...chunks: Chunk[]) => {
+    const messages = [OPEN, QUERY, { type: "chunks", token: "q1", chunks: [begin, ...chunks] } as const];
+    show(messages.reduce(takeMessage, EMPTY_MODEL));
+    return [...root.querySelectorAll(".turns .notice")].map((notice) => notice.textContent);
+  };
+  const summary: Chunk = {
+    ...said,
+    seq: 2,
+    slot,
+    level: "info",
+    code: "reasoning_summary",
+    text: "It plans.",
+  };
+
+  test("one is shown below its turn", () => {
+    assert.deepEqual(told(summary), ["It plans."]);
+  });
+  test("it goes when it is cleared", () => {
+    assert.deepEqual(told(summary, { ...said, seq: 3, slot, clear: true }), []);
+  });
+});
+
 describe("what stands where", () => {
   const begin = { v: 1, turn: "q1", conversation: "jp-c1", cycle: 1 } as const;
   const chunks: Chunk[] = [
@@ -148,7 +181,11 @@ describe("what stands where", () => {
     });
     assert.deepEqual(
       posted,
-      (["replay", "edit", "fork", "remove"] as const).map((action) => ({ type: "turn", turn: 4, action })),
+      (["replay", "rephrase", "edit", "fork", "remove"] as const).map((action) => ({
+        type: "turn",
+        turn: 4,
+        action,
+      })),
     );
   });
 

@@ -145,6 +145,19 @@ describe("conversations with a real server", PATIENCE, () => {
     window.chats.questions.answer(prompt.decisionId, { action: "skip" });
     await resuming;
     assert.equal((await window.told("result")).result.outcome, "completed");
+    const shown = transcript(window.chats.shown.replay());
+    assert.equal(shown.match(/sleep on it/g)?.length, 1, "the turn is not shown twice");
+  });
+
+  test("a turn is asked again, as it was and in other words", async () => {
+    await window.chats.ask("say hello");
+    const conversation = window.chats.shown.conversation ?? "";
+    await window.chats.replayTurn(conversation, 1);
+    assert.match(transcript(window.chats.shown.replay()), /say hello[^]*Hello\./);
+    await window.chats.replayTurn(conversation, 1, "say hello to me");
+    const shown = transcript(window.chats.shown.replay());
+    assert.match(shown, /say hello to me[^]*Hello\./);
+    assert.doesNotMatch(shown, /say hello\n/);
   });
 
   test("the list has what was asked", async () => {

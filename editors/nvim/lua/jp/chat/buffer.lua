@@ -4,6 +4,7 @@
 --- `jp.chat.marks` what lies on top. Windows are the business of `jp.chat.windows`. How a chat asks is in
 --- `jp.chat.asking`, how it shows what is stored in `jp.chat.stored`, how its places are found in `jp.chat.place`.
 
+local approval = require('jp.approval')
 local config = require('jp.config')
 local folds = require('jp.chat.folds')
 local input = require('jp.chat.input')
@@ -31,6 +32,7 @@ local LONGEST_NAME = 60
 ---@field attachments string[] for the next query
 ---@field selections jp.Selection[] for the next query
 ---@field unfinished boolean whether its last turn was cut off
+---@field is_loading boolean whether what is stored is on its way
 ---@field goal jp.Place? where to go as soon as that is drawn
 ---@field private later { text: string, more: table<string, any> }[] asked before the conversation had its id
 ---@field private is_scheduled boolean
@@ -86,12 +88,12 @@ local function make(client, conversation, buffer)
     attachments = {},
     selections = {},
     unfinished = false,
+    is_loading = false,
     later = {},
     is_scheduled = false,
   }, Chat)
   chats[buffer] = chat
   client.chats[buffer] = chat
-  client.recent = chat
   if not conversation then
     vim.api.nvim_buf_set_name(buffer, ('jp://new/%d'):format(count))
   elseif vim.api.nvim_buf_get_name(buffer) == '' then
@@ -108,7 +110,9 @@ local function make(client, conversation, buffer)
   chat:watch()
   if conversation then
     chat:load()
+    chat:wait_until_loaded()
   end
+  client.recent = chat
   return chat
 end
 
@@ -122,15 +126,17 @@ end
 --- The chat of a stored conversation.
 ---@param client jp.Client
 ---@param conversation string
+---@param title string? if it is known
 ---@return jp.Chat
-function M.open(client, conversation)
-  for _, chat in pairs(client.chats) do
-    if chat.conversation == conversation then
-      client.recent = chat
-      return chat
-    end
+function M.open(client, conversation, title)
+  local chat
+  for _, each in pairs(client.chats) do
+    chat = each.conversation == conversation and each or chat
   end
-  return make(client, conversation)
+  chat = chat or make(client, conversation)
+  chat.title = title or chat.title
+  client.recent = chat
+  return chat
 end
 
 --- Fill a buffer whose name begins with `jp://`, as after `:edit` or when a session is restored.
@@ -291,12 +297,21 @@ function Chat:draw()
     folds.refresh(self)
   end
   marks.update(self)
-  windows.follow(self.buffer, following)
+  windows.follow(self.buffer, following, self:question_line())
   self:reach_goal()
   self:spin()
   if vim.fn.getcmdtype() == '@' then
     vim.cmd.redraw() -- while a line is typed Neovim draws nothing by itself
   end
+end
+
+--- The line below which the open question stands, if that is at a call.
+---@return integer?
+---@private
+function Chat:question_line()
+  local question = approval.of_chat(self)[1]
+  local call = question and render.call(self.sections, question.params.callId)
+  return call and call.last + 1
 end
 
 --- Turn the spinner as long as something runs.

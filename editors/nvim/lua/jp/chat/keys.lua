@@ -18,6 +18,18 @@ local function answer(choice)
   end
 end
 
+--- Show what the keys do. Where nobody has run `:helptags` the page is there all the same.
+local function show_help()
+  if pcall(vim.cmd.help, 'jp-keys') then
+    return
+  end
+  local page = vim.api.nvim_get_runtime_file('doc/jp.txt', false)[1]
+  vim.cmd.split({ args = { page }, magic = { file = false }, mods = { split = 'topleft' } })
+  vim.bo.readonly, vim.bo.modifiable, vim.bo.filetype = true, false, 'help'
+  vim.fn.search([[\*jp-keys\*]], 'w')
+  vim.cmd('normal! zt')
+end
+
 ---@type jp.Key[]
 M.both = {
   {
@@ -43,7 +55,7 @@ M.both = {
     keys = 'g?',
     desc = 'Help',
     run = function()
-      vim.cmd.help('jp-keys')
+      show_help()
     end,
   },
 }

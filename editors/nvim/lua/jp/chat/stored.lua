@@ -1,5 +1,6 @@
 --- How a chat shows what is stored: when it is opened, and after the server died.
 
+local config = require('jp.config')
 local render = require('jp.chat.render')
 
 ---@class jp.Chat
@@ -16,6 +17,7 @@ end
 --- Show the conversation as it is stored, in place of what is shown.
 function Chat:load()
   local section = render.section(true)
+  self.is_loading = true
   self.client:stream('jp/conversation/render', { conversation = self.conversation, joined = true }, function(chunk)
     render.take(section, chunk)
   end, function(problem)
@@ -31,6 +33,7 @@ end
 ---@param section jp.Section
 ---@private
 function Chat:replace(section)
+  self.is_loading = false
   if not vim.api.nvim_buf_is_valid(self.buffer) then
     return
   end
@@ -49,7 +52,15 @@ function Chat:replace(section)
   vim.api.nvim_buf_set_lines(self.buffer, 0, -1, true, {})
   vim.api.nvim_buf_clear_namespace(self.buffer, -1, 0, -1)
   vim.bo[self.buffer].modifiable = false
-  self:redraw()
+  self:draw()
+end
+
+--- Wait a moment for what is stored, so that a chat does not open empty and fill up before the user's eyes. Keys
+--- that are typed meanwhile are kept for the chat.
+function Chat:wait_until_loaded()
+  vim.wait(config.options.load_ms, function()
+    return not self.is_loading
+  end, 5)
 end
 
 ---@private

@@ -17,7 +17,7 @@ local SPLITS = {
 function M.prepare(buffer)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     local options = vim.wo[window][0]
-    options.wrap, options.linebreak, options.breakindent = true, true, true
+    options.wrap, options.linebreak, options.breakindent, options.smoothscroll = true, true, true, true
     options.number, options.relativenumber, options.signcolumn = false, false, 'no'
     options.list, options.spell = false, false
     options.conceallevel, options.concealcursor = 2, 'nc'
@@ -149,7 +149,8 @@ end
 
 -- Following.
 
---- The windows of a buffer whose cursor is on the last line, and in which nothing is being selected.
+--- The windows of a buffer whose cursor is on the last line, or where `follow` has put it to show a question, and
+--- in which nothing is being selected.
 ---@param buffer integer
 ---@return integer[]
 function M.at_end(buffer)
@@ -157,40 +158,69 @@ function M.at_end(buffer)
   local is_selecting = vim.api.nvim_get_mode().mode:match('^[vV\22]') ~= nil
   return vim.tbl_filter(function(window)
     local is_here = window == vim.api.nvim_get_current_win()
+    local line = vim.api.nvim_win_get_cursor(window)[1]
     return config.options.chat.follow
-      and vim.api.nvim_win_get_cursor(window)[1] == last
+      and (line == last or line == vim.w[window].jp_question)
       and not (is_here and is_selecting)
   end, vim.fn.win_findbuf(buffer))
 end
 
---- The first line to show, so that the end of the text and what lies below it are seen.
+--- How many rows of a line to leave out above, when it is too long for the room that is left. Shorter lines are
+--- shown whole or not at all, but most of a window is never left empty.
 ---@param window integer
----@param last integer
----@return integer
-local function top_for_end(window, last)
-  local room = vim.api.nvim_win_get_height(window) - (vim.wo[window].winbar ~= '' and 1 or 0)
-  local top = last
-  while top > 1 do
-    local height = vim.api.nvim_win_text_height(window, { start_row = top - 2 }).all
-    if height > room then
-      break
-    end
-    top = top - 1
-  end
-  return top
+---@param line integer
+---@param free integer rows
+---@param room integer rows
+---@return integer?
+local function rows_to_skip(window, line, free, room)
+  local height = vim.api.nvim_win_text_height(window, { start_row = line - 1, end_row = line - 1 })
+  local rows = height.all - height.fill
+  return free * 2 > room and rows > free and rows - free or nil
 end
 
---- Show the end of the text in some windows.
+--- How a window is to be scrolled, so that a line and what lies below it are seen at its end.
+---@param window integer
+---@param last integer
+---@return { topline: integer, skipcol: integer } view for `winrestview`
+local function view_of(window, last)
+  local is_end = last == vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(window))
+  local room = vim.api.nvim_win_get_height(window) - (vim.wo[window].winbar ~= '' and 1 or 0)
+  local top, used = last, 0
+  while top > 1 do
+    local height = vim.api.nvim_win_text_height(window, {
+      start_row = top - 2,
+      end_row = not is_end and last or nil, -- the row behind it: what lies below a line counts as above the next
+    }).all
+    if height > room then
+      local skipped = rows_to_skip(window, top - 1, room - used, room)
+      if skipped then
+        return { topline = top - 1, skipcol = skipped * vim.api.nvim_win_get_width(window) }
+      end
+      break
+    end
+    top, used = top - 1, height
+  end
+  return { topline = top, skipcol = 0 }
+end
+
+--- Show the end of the text in some windows, or an open question that would be out of sight there.
 ---@param buffer integer
 ---@param followers integer[]
-function M.follow(buffer, followers)
+---@param question integer? the line that the question stands below
+function M.follow(buffer, followers, question)
   local last = vim.api.nvim_buf_line_count(buffer)
   for _, window in ipairs(followers) do
     if vim.api.nvim_win_is_valid(window) and vim.api.nvim_win_get_buf(window) == buffer then
-      local column = #vim.api.nvim_buf_get_lines(buffer, last - 1, last, true)[1]
-      vim.api.nvim_win_set_cursor(window, { last, column })
+      local line, view = last, view_of(window, last)
+      vim.w[window].jp_question = nil
+      if question and question < view.topline then
+        line, view = question, view_of(window, question)
+        vim.w[window].jp_question = question
+      end
+      local column = #vim.api.nvim_buf_get_lines(buffer, line - 1, line, true)[1]
+      vim.api.nvim_win_set_cursor(window, { line, column })
       vim.api.nvim_win_call(window, function()
-        vim.fn.winrestview({ topline = top_for_end(window, last) })
+        vim.fn.winrestview(view)
       end)
     end
   end

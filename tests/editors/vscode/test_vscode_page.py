@@ -3,23 +3,15 @@
 import os
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Locator, expect, sync_playwright
 
+from tests.support.chromium import CHROMIUM_FLAGS, chromium_path
 from tests.support.page_scenes import ANSWER, SCENES, rich_turn
 from tests.support.page_talk import MENU_BUTTONS, RUN_BUTTONS, Talk, context, opened
-from tests.support.vscode_page import (
-    CHROMIUM_FLAGS,
-    EXTENSION,
-    THEMES,
-    ChatPage,
-    build_page,
-    chromium_path,
-    serve_page,
-)
-
-playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+from tests.support.vscode_extension import EXTENSION
+from tests.support.vscode_page import THEMES, ChatPage, build_page, serve_page
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("vscode")]
 
@@ -35,16 +27,16 @@ def address() -> Generator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Generator[Any]:
+def browser() -> Generator[Browser]:
     path = chromium_path()
-    with playwright.sync_playwright() as driver:
+    with sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=path, headless=True, args=list(CHROMIUM_FLAGS))
         yield started
         started.close()
 
 
 @pytest.fixture
-def chat(browser: Any, address: str) -> Generator[ChatPage]:
+def chat(browser: Browser, address: str) -> Generator[ChatPage]:
     with browser.new_context() as separate:
         page = ChatPage(separate.new_page(), address)
         yield page
@@ -63,7 +55,7 @@ def waiting(page: ChatPage) -> Talk:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_no_scene_has_a_serious_fault_of_accessibility(browser: Any, address: str, scene: str) -> None:
+def test_no_scene_has_a_serious_fault_of_accessibility(browser: Browser, address: str, scene: str) -> None:
     with browser.new_context(reduced_motion="reduce") as separate:
         page = ChatPage(separate.new_page(), address, width=min(WIDTHS))
         page.send(*SCENES[scene])
@@ -389,6 +381,88 @@ def test_a_reader_who_looks_back_stays_there(chat: ChatPage) -> None:
     jump.wait_for(state="detached")
     chat.send(*talk.say("The last.").take())
     assert chat.tab.get_by_text("The last.").is_visible()
+
+
+def many_calls(count: int = 50) -> Talk:
+    talk = Talk().ask("Greet everybody").answer()
+    for number in range(count):
+        talk.call(f"c{number}", "greet", {"who": f"Person {number}"})
+    return talk.prompt("d0", "approval", "Run local tool greet?", *RUN_BUTTONS, callId="c0")
+
+
+def answered(talk: Talk, number: int) -> Talk:
+    talk.close(f"d{number}").result(f"c{number}", "greet", "hello")
+    talk.messages.append({"type": "promptClosed", "decisionId": f"d{number}"})
+    return talk
+
+
+@pytest.mark.requirement("R328")
+def test_the_question_about_the_first_of_many_calls_is_in_view(chat: ChatPage) -> None:
+    talk = many_calls()
+    chat.send(opened(), *talk.take())
+    question = chat.tab.locator(".prompt")
+    assert in_view(question)
+    assert in_view(chat.tab.locator("[data-call=c0]")), "its arguments are, too"
+    question.get_by_role("button", name="Run", exact=True).click()
+    answered(talk, 0).prompt("d1", "approval", "Run local tool greet?", *RUN_BUTTONS, callId="c1")
+    chat.send(*talk.take())
+    assert in_view(question)
+    chat.tab.locator("main").hover()
+    chat.tab.mouse.wheel(0, 900)
+    expect(question).not_to_be_in_viewport()
+    answered(talk, 1).prompt("d2", "approval", "Run local tool greet?", *RUN_BUTTONS, callId="c2")
+    chat.send(*talk.take())
+    assert not in_view(question), "a reader who looks elsewhere stays there"
+
+
+def test_after_the_last_question_the_answer_is_followed(chat: ChatPage) -> None:
+    talk = many_calls()
+    chat.send(opened(), *talk.take())
+    chat.tab.locator(".prompt").get_by_role("button", name="Run", exact=True).click()
+    chat.send(*answered(talk, 0).say("All are greeted.").take())
+    chat.tab.get_by_role("button", name="Jump to latest").wait_for(state="detached")
+    assert in_view(chat.tab.get_by_text("All are greeted."))
+
+
+def in_view(locator: Locator) -> bool:
+    """Tell whether something stands wholly between the top and the bottom of the transcript."""
+    box, area = locator.bounding_box(), locator.page.locator("main").bounding_box()
+    assert box is not None
+    assert area is not None
+    below = box["y"] + box["height"] - area["y"] - area["height"]
+    return box["y"] >= area["y"] - 1 and below <= 1
+
+
+@pytest.mark.parametrize(("paragraphs", "jumps"), [(1, 0), (60, 1)])
+def test_a_place_that_is_shown_leaves_the_end_only_where_it_is_out_of_sight(
+    chat: ChatPage, paragraphs: int, jumps: int
+) -> None:
+    talk = Talk().ask("Find this").answer()
+    for number in range(paragraphs):
+        talk.say(f"Paragraph {number}.")
+    chat.send(opened(talk.end().chunks))
+    chat.send({"type": "reveal", "turn": 1, "scope": "user", "text": "Find this"})
+    assert in_view(chat.tab.locator(".found"))
+    expect(chat.tab.get_by_role("button", name="Jump to latest")).to_have_count(jumps)
+
+
+def test_a_table_is_scrolled_rather_than_broken_within_words(chat: ChatPage) -> None:
+    chat.tab.set_viewport_size({"width": min(WIDTHS), "height": 800})
+    row = "| " + " | ".join(["understandable"] * 6) + " |\n"
+    chat.send(opened(), *Talk().ask("x").answer().say(row + "| --- " * 6 + "|\n" + row).messages)
+    cell = chat.tab.locator(".table td").first
+    assert cell.evaluate("at => at.clientHeight < 2 * parseFloat(getComputedStyle(at).lineHeight)")
+    assert chat.tab.locator(".table").evaluate("at => at.scrollWidth > at.clientWidth")
+    assert chat.tab.evaluate("document.documentElement.scrollWidth") == min(WIDTHS)
+
+
+def test_the_button_for_the_model_names_the_one_that_answers(chat: ChatPage) -> None:
+    chat.send(opened(), context())
+    assert chat.tab.get_by_role("button", name="Model: default").is_visible()
+    chat.send(*Talk().ask("x").answer("test/small").say("Yes.").end().messages)
+    assert chat.tab.get_by_role("button", name="Model: test/small").is_visible()
+    chat.send(context(model="test/big"))
+    assert chat.tab.get_by_role("button", name="Model: test/big").is_visible()
 
 
 def test_what_a_reader_has_unfolded_and_selected_stays_so_while_text_comes(chat: ChatPage) -> None:

@@ -1,7 +1,6 @@
 """The language features in a real VS Code: configuration files, query documents, code actions and settings."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
@@ -9,50 +8,26 @@ from playwright.sync_api import expect
 from tests.support.chat_vendor import ChatVendor, answer
 from tests.support.http_server import Hold
 from tests.support.user_folders import UserFolders
-from tests.support.vscode_user import packaged_extension, vscode_of, vscode_user
 from tests.support.vscode_window import VsCodeWindow
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("vscode")]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.xdist_group("vscode"),
+    pytest.mark.usefixtures("closed_editors"),
+]
 
 CONFIG = 'config_load_paths = [".jp/config"]\n\n[assistant]\nname = "Ada"\n'
 MISSPELT = '[assistant]\nnmae = "Poet"\n'
 
 
 @pytest.fixture(scope="module")
-def vendor() -> Iterator[ChatVendor]:
-    with ChatVendor() as vendor:
-        yield vendor
-
-
-@pytest.fixture(scope="module")
-def user(tmp_path_factory: pytest.TempPathFactory, vendor: ChatVendor) -> UserFolders:
-    user = vscode_user(tmp_path_factory.mktemp("user"), vendor)
+def user(user: UserFolders) -> UserFolders:
+    """A user who is named in the workspace's configuration, with personas still to be written and mended."""
     (user.workspace / ".jp" / "config.toml").write_text(CONFIG, encoding="utf-8")
     personas = user.workspace / ".jp" / "config" / "personas"
     (personas / "new.toml").write_text("[assistant]\n", encoding="utf-8")
     (personas / "wrong.toml").write_text(MISSPELT, encoding="utf-8")
     return user
-
-
-@pytest.fixture(scope="module")
-def shared_window(tmp_path_factory: pytest.TempPathFactory, user: UserFolders) -> Iterator[VsCodeWindow]:
-    with vscode_of(user, packaged_extension(), tmp_path_factory) as window:
-        yield window
-
-
-@pytest.fixture
-def window(
-    shared_window: VsCodeWindow, vendor: ChatVendor, request: pytest.FixtureRequest
-) -> Iterator[VsCodeWindow]:
-    vendor.forget()
-    yield shared_window
-    shared_window.picture(f"end of {request.node.name}")
-    shared_window.command("View: Revert and Close Editor")
-    shared_window.command("View: Close All Editors")
-
-
-def asked(vendor: ChatVendor) -> str:
-    return str(vendor.queries[-1]["messages"][-1]["content"])
 
 
 def test_a_configuration_file_starts_the_server_and_is_completed(window: VsCodeWindow) -> None:
@@ -76,14 +51,14 @@ def test_a_setting_is_described_and_explained(window: VsCodeWindow) -> None:
     window.picture("hover")
     window.press("Escape")
     window.command("JP: Explain a Setting...")
-    window.page.locator(".tab.active", has_text="Preview assistant.name.md").wait_for()
+    window.tab("Preview assistant.name.md").wait_for()
     expect(window.preview.get_by_text('.jp/config.toml:4, wins: "Ada"')).to_be_visible()
     window.picture("explained")
 
 
 def test_a_setting_is_found_by_its_value_and_changed(window: VsCodeWindow) -> None:
     window.command("JP: Change a Setting...")
-    window.page.locator(".quick-input-widget input[type=text]").fill("Ada")
+    window.entry.fill("Ada")
     window.choose("assistant.name")
     window.enter("Grace")
     window.choose("This workspace")
@@ -106,7 +81,7 @@ def test_a_misspelt_key_is_mended_and_asked_about(window: VsCodeWindow, vendor: 
     expect(window.text("It is misspelt.")).to_be_visible()
     gate.open()
     expect(window.text("That is all.")).to_be_visible()
-    assert 'nmae = "Poet"' in asked(vendor)
+    assert 'nmae = "Poet"' in vendor.last_message
     window.quick_open(".jp/config/personas/wrong.toml")
     window.go_to(2, 2)
     window.press("Control+.")
@@ -118,7 +93,7 @@ def test_a_query_document_is_written_and_sent_by_its_lens(window: VsCodeWindow, 
     gate = Hold()
     vendor.will_answer(answer("It greets.\n\n", gate, "That is the end of it."))
     window.command("JP: New Query Document")
-    window.page.locator(".tab.active", has_text="query.jp.md").wait_for()
+    window.tab("query.jp.md").wait_for()
     window.paste("---\nmodel: llamacpp/other\n---\nWhat does @hello.py do?\n")
     lens = window.page.locator(".codelens-decoration a", has_text="Send to JP")
     expect(lens).to_be_visible()
@@ -136,7 +111,7 @@ def test_a_query_document_is_written_and_sent_by_its_lens(window: VsCodeWindow, 
 def test_a_query_document_is_sent_by_its_key(window: VsCodeWindow, vendor: ChatVendor) -> None:
     vendor.will_answer(answer("By a key."))
     window.command("JP: New Query Document")
-    window.page.locator(".tab.active", has_text="query.jp.md").wait_for()
+    window.tab("query.jp.md").wait_for()
     window.paste("---\nconversation: new\n---\nA short question")
     window.press("Control+Enter")
     expect(window.text("By a key.")).to_be_visible()
@@ -164,6 +139,6 @@ def test_a_file_is_attached_and_code_is_inserted_and_applied(
     expect(modified).to_contain_text("good evening")
     window.picture("applying")
     window.toast("Change hello.py like this?").get_by_role("button", name="Apply").click()
-    window.page.locator(".tab.active", has_text=re.compile("^hello.py$")).wait_for()
+    window.tab(re.compile("^hello.py$")).wait_for()
     expect(window.editor).not_to_contain_text("def main")
     expect(window.editor).to_contain_text("good evening")

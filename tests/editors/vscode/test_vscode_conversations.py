@@ -1,7 +1,6 @@
 """What the VS Code extension does with stored conversations: keeping, copying, removing and finding them."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -10,42 +9,21 @@ from tests.support.chat_vendor import ChatVendor, answer, refused, thought
 from tests.support.http_server import Hold
 from tests.support.three_tools import call_of
 from tests.support.user_folders import UserFolders
-from tests.support.vscode_user import packaged_extension, vscode_of, vscode_user
 from tests.support.vscode_window import VsCodeWindow
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("vscode")]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.xdist_group("vscode"),
+    pytest.mark.usefixtures("new_conversation"),
+]
 
 
 @pytest.fixture(scope="module")
-def vendor() -> Iterator[ChatVendor]:
-    with ChatVendor() as vendor:
-        yield vendor
-
-
-@pytest.fixture(scope="module")
-def user(tmp_path_factory: pytest.TempPathFactory, vendor: ChatVendor) -> UserFolders:
-    user = vscode_user(tmp_path_factory.mktemp("user"), vendor)
+def user(user: UserFolders) -> UserFolders:
+    """A user who wants a colour behind reasoning."""
     with (user.config / "config.toml").open("a", encoding="utf-8") as config:
         config.write("[style.reasoning]\nbackground = '#102030'\n")
     return user
-
-
-@pytest.fixture(scope="module")
-def shared_window(tmp_path_factory: pytest.TempPathFactory, user: UserFolders) -> Iterator[VsCodeWindow]:
-    with vscode_of(user, packaged_extension(), tmp_path_factory) as window:
-        window.show_chat()
-        yield window
-
-
-@pytest.fixture
-def window(
-    shared_window: VsCodeWindow, vendor: ChatVendor, request: pytest.FixtureRequest
-) -> Iterator[VsCodeWindow]:
-    """The window, with a new conversation in the chat view."""
-    vendor.forget()
-    shared_window.start_conversation()
-    yield shared_window
-    shared_window.picture(f"end of {request.node.name}")
 
 
 def remember(window: VsCodeWindow, vendor: ChatVendor, title: str, *replies: str) -> None:
@@ -204,6 +182,16 @@ def test_a_turn_is_asked_again_changed_and_removed(window: VsCodeWindow, vendor:
     expect(window.text("Of two again.")).to_be_visible()
     expect(window.text("Of two.")).to_have_count(0)
     expect(window.chat.locator(".turn")).to_have_count(2)
+    turn_button(window, 2, "Ask it in other words").click()
+    expect(window.editor).to_contain_text("Turn 2")
+    window.editor.click()
+    window.press("Control+a")
+    window.page.keyboard.insert_text("Ask another thing")
+    vendor.will_answer(answer("Of another thing."))
+    window.command("JP: Send")
+    expect(window.text("Of another thing.")).to_be_visible()
+    expect(window.text("Of two again.")).to_have_count(0)
+    expect(window.chat.locator(".turn")).to_have_count(2)
     turn_button(window, 1, "Change what you said").hover()
     window.picture("turn buttons")
     turn_button(window, 1, "Change what you said").click()
@@ -219,7 +207,7 @@ def test_a_turn_is_asked_again_changed_and_removed(window: VsCodeWindow, vendor:
     turn_button(window, 1, "Remove this turn").click()
     window.page.locator(".monaco-dialog-box").get_by_role("button", name="Remove").click()
     expect(window.text("Turns that are mended")).to_have_count(0)
-    expect(window.text("Of two again.")).to_be_visible()
+    expect(window.text("Of another thing.")).to_be_visible()
     window.picture("turn removed")
 
 
@@ -237,7 +225,7 @@ def test_a_hit_of_a_search_is_opened_at_its_place(window: VsCodeWindow, vendor: 
     expect(window.text("7 tokens in")).to_have_count(1)
     window.start_conversation()
     window.command("JP: Search All Conversations...")
-    window.page.locator(".quick-input-widget input[type=text]").fill("needle")
+    window.entry.fill("needle")
     expect(window.row("A needle, hm.")).to_contain_text("turn 1, thought")
     window.picture("search")
     window.choose("A needle, hm.")
@@ -246,12 +234,12 @@ def test_a_hit_of_a_search_is_opened_at_its_place(window: VsCodeWindow, vendor: 
     expect(found).to_be_in_viewport()
     window.picture("found")
     window.command("JP: Search All Conversations...")
-    window.page.locator(".quick-input-widget input[type=text]").fill("hello Needle")
+    window.entry.fill("hello Needle")
     window.choose("hello Needle")
     expect(found).to_have_class(re.compile("tool"))
     expect(found).to_be_in_viewport()
     window.command("JP: Search All Conversations...")
-    window.page.locator(".quick-input-widget input[type=text]").fill("not said by anybody")
+    window.entry.fill("not said by anybody")
     expect(window.row("Nowhere in")).to_be_visible()
     window.press("Escape")
 

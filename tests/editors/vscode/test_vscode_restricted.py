@@ -8,8 +8,7 @@ from playwright.sync_api import expect
 
 from tests.support.chat_vendor import ChatVendor, answer, called
 from tests.support.user_folders import UserFolders
-from tests.support.vscode_user import packaged_extension, vscode_of, vscode_user
-from tests.support.vscode_window import VsCodeWindow
+from tests.support.vscode_user import vscode_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("vscode")]
 
@@ -35,23 +34,17 @@ def make_hostile(user: UserFolders) -> Path:
 
 @pytest.mark.requirement("R276")
 def test_an_untrusted_workspace_runs_nothing(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    user: UserFolders, vendor: ChatVendor, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with ChatVendor() as vendor:
-        user = vscode_user(tmp_path, vendor)
-        intruded = make_hostile(user)
-        vendor.will_answer(
-            answer(called("call-0", "intrude", "{}"), reason="tool_calls"), answer("So it cannot be run.")
-        )
-        with vscode_of(user, packaged_extension(), tmp_path_factory, is_trusted=False) as window:
-            check_restricted(window)
-        assert not intruded.exists()
-        assert not (user.workspace / "started").exists()
-
-
-def check_restricted(window: VsCodeWindow) -> None:
-    expect(window.page.get_by_text("Restricted Mode").first).to_be_visible()
-    window.show_chat()
-    window.ask("Run your tool")
-    expect(window.text("So it cannot be run.")).to_be_visible()
-    window.picture("restricted")
+    intruded = make_hostile(user)
+    vendor.will_answer(
+        answer(called("call-0", "intrude", "{}"), reason="tool_calls"), answer("So it cannot be run.")
+    )
+    with vscode_of(user, tmp_path_factory, is_trusted=False) as window:
+        expect(window.page.get_by_text("Restricted Mode").first).to_be_visible()
+        window.show_chat()
+        window.ask("Run your tool")
+        expect(window.text("So it cannot be run.")).to_be_visible()
+        window.picture("restricted")
+    assert not intruded.exists()
+    assert not (user.workspace / "started").exists()

@@ -7,8 +7,6 @@ folder that `JP_SCREENSHOTS` names, else in that of the test run.
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -17,39 +15,14 @@ from tests.support.chat_vendor import ChatVendor, answer, called
 from tests.support.http_server import Hold
 from tests.support.three_tools import call_of, heard_from
 from tests.support.user_folders import UserFolders
-from tests.support.vscode_user import EXTENSION, SOURCE, packaged_extension, vscode_of, vscode_user
+from tests.support.vscode_user import SOURCE
 from tests.support.vscode_window import VsCodeWindow, kill_server
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("vscode")]
-
-
-@pytest.fixture(scope="module")
-def vendor() -> Iterator[ChatVendor]:
-    with ChatVendor() as vendor:
-        yield vendor
-
-
-@pytest.fixture(scope="module")
-def user(tmp_path_factory: pytest.TempPathFactory, vendor: ChatVendor) -> UserFolders:
-    return vscode_user(tmp_path_factory.mktemp("user"), vendor)
-
-
-@pytest.fixture(scope="module")
-def shared_window(tmp_path_factory: pytest.TempPathFactory, user: UserFolders) -> Iterator[VsCodeWindow]:
-    with vscode_of(user, packaged_extension(), tmp_path_factory) as window:
-        window.show_chat()
-        yield window
-
-
-@pytest.fixture
-def window(
-    shared_window: VsCodeWindow, vendor: ChatVendor, request: pytest.FixtureRequest
-) -> Iterator[VsCodeWindow]:
-    """The window, with a new conversation in the chat view."""
-    vendor.forget()
-    shared_window.start_conversation()
-    yield shared_window
-    shared_window.picture(f"end of {request.node.name}")
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.xdist_group("vscode"),
+    pytest.mark.usefixtures("new_conversation"),
+]
 
 
 def test_conversations_are_opened_renamed_archived_and_removed(
@@ -138,11 +111,8 @@ def test_asking_about_a_selection(window: VsCodeWindow, vendor: ChatVendor) -> N
     window.press("Enter")
     expect(window.text("It prints.")).to_be_visible()
     expect(window.chat.locator(".chip")).to_have_count(0)
-    asked = vendor.queries[-1]["messages"][-1]["content"]
-    assert (
-        asked
-        == f"And this?\n\nhello.py:1-2:\n\n```python\n{SOURCE.splitlines(True)[0]}{SOURCE.splitlines(True)[1]}```"
-    )
+    selected = "".join(SOURCE.splitlines(keepends=True)[:2])
+    assert vendor.last_message == f"And this?\n\nhello.py:1-2:\n\n```python\n{selected}```"
 
 
 def test_a_code_action_asks_in_the_chat(window: VsCodeWindow, vendor: ChatVendor) -> None:
@@ -155,7 +125,7 @@ def test_a_code_action_asks_in_the_chat(window: VsCodeWindow, vendor: ChatVendor
     expect(window.text("It greets.")).to_be_visible()
     gate.open()
     expect(window.text("That is all.")).to_be_visible()
-    assert "def main():" in vendor.queries[-1]["messages"][-1]["content"]
+    assert "def main():" in vendor.last_message
 
 
 @pytest.mark.requirement("R276", "R328", "R340")
@@ -177,7 +147,7 @@ def test_arguments_are_edited_in_an_editor(window: VsCodeWindow, vendor: ChatVen
     vendor.will_answer(call_of("greet", who="Ada"), answer("Greeted."))
     window.ask("Greet somebody")
     window.answer("Edit arguments...")
-    window.page.locator(".tab.active", has_text="Arguments of greet.json").wait_for()
+    window.tab("Arguments of greet.json").wait_for()
     window.editor.click()
     window.press("Control+Home", "ArrowDown", "End", "ArrowLeft", "Backspace", "Backspace", "Backspace")
     window.type("Grace")
@@ -193,7 +163,7 @@ def test_arguments_are_read_as_a_document(window: VsCodeWindow, vendor: ChatVend
     vendor.will_answer(call_of("greet", who="Ada"), answer("Well."))
     window.ask("Greet her")
     window.chat.get_by_role("button", name=re.compile("^Open")).first.click()
-    window.page.locator(".tab.active", has_text="arguments of greet.json").wait_for()
+    window.tab("arguments of greet.json").wait_for()
     expect(window.editor).to_contain_text('"who"')
     window.answer("Skip")
     expect(window.text("Well.")).to_be_visible()
@@ -231,7 +201,7 @@ def test_the_interrupt_menu(window: VsCodeWindow, vendor: ChatVendor) -> None:
     window.press("Enter")
     gate.open()
     expect(window.text("Short, then.")).to_be_visible()
-    assert vendor.queries[-1]["messages"][-1]["content"].endswith("\n\nShorter!")
+    assert vendor.last_message.endswith("\n\nShorter!")
 
 
 def test_the_model_and_the_persona_are_picked(window: VsCodeWindow, vendor: ChatVendor) -> None:
@@ -325,6 +295,8 @@ def test_a_killed_server_is_started_again_and_the_turn_resumed(
     vendor.will_answer(answer("The whole answer."))
     resume.click()
     expect(window.text("The whole answer.")).to_be_visible()
+    expect(window.text("Tell me all")).to_have_count(1)
+    expect(window.text("Half of it.")).to_have_count(0)
 
 
 def test_all_of_it_by_keys(window: VsCodeWindow, vendor: ChatVendor) -> None:
@@ -354,7 +326,7 @@ THEMES = {
 def test_every_theme_has_a_page_without_faults(
     window: VsCodeWindow, vendor: ChatVendor, user: UserFolders, theme: str
 ) -> None:
-    use_theme(window, THEMES[theme])
+    window.use_theme(THEMES[theme])
     vendor.will_answer(
         answer(
             'A *list*:\n\n1. `one`\n2. [two](https://example.org)\n\n> quoted\n\n```json\n{"a": 1}\n```\n'
@@ -367,32 +339,7 @@ def test_every_theme_has_a_page_without_faults(
     window.ask("And greet")
     expect(window.prompt).to_be_visible()
     window.picture(f"theme {theme}")
-    faults = accessibility_faults(window)
+    faults = window.accessibility_faults()
     window.answer("Skip")
     expect(window.text("Fine.")).to_be_visible()
     assert faults == []
-
-
-def use_theme(window: VsCodeWindow, name: str) -> None:
-    window.command("Preferences: Color Theme")
-    window.page.locator(".quick-input-widget input[type=text]").fill(name)
-    window.choose(name)
-    expect(window.page.locator(".quick-input-widget")).to_be_hidden()
-
-
-def accessibility_faults(window: VsCodeWindow) -> list[str]:
-    """What axe finds wrong with the page of the chat view, and finds serious."""
-    frame = window.page.locator("iframe.webview.ready").element_handle().content_frame()
-    assert frame is not None
-    inner = next(
-        each for each in frame.child_frames if each.name == "active-frame" or "fake.html" in each.url
-    )
-    script = (EXTENSION / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
-    inner.evaluate(script)
-    found: dict[str, Any] = inner.evaluate("axe.run(document)")
-    return [
-        f"{fault['id']}: {node['html'][:200]} {node['failureSummary']}"
-        for fault in found["violations"]
-        if fault["impact"] in {"serious", "critical"}
-        for node in fault["nodes"]
-    ]

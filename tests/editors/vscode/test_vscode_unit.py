@@ -14,11 +14,10 @@ from tests.support.jp_server import serve_command
 from tests.support.npm_package import npm_build, npm_package
 from tests.support.three_tools import call_of, give_tools, let_end
 from tests.support.user_folders import UserFolders
-from tests.support.wire_process import ROOT
+from tests.support.vscode_extension import EXTENSION
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("vscode")]
 
-EXTENSION = ROOT / "editors" / "vscode"
 LARGEST_BUNDLE = 600_000
 """Bytes; the editor reads all of it before the extension can do anything."""
 
