@@ -228,7 +228,7 @@ async def test_passing_trouble_is_retried_and_nothing_is_lost(
     result = await client.query("hi", "trouble", conversation="new")
     assert (result["outcome"], result["text"]) == ("completed", "The total is 12.")
     assert len(vendor.queries) == 5
-    assert vendor.last_message == "The total is"
+    assert vendor.last_message == "The total\n\n is"
     assert [line for line in user.story(result["conversation"]) if line.startswith("message")] == [
         "message: The total",
         "message:  is",
