@@ -1,11 +1,8 @@
 """A workspace on disk for a test: both roots in a scratch folder, a clock that stands still, folders to fill."""
 
 import os
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-
-import pytest
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.json_value import JsonValue
@@ -87,18 +84,6 @@ def fill(
     if age is not None:
         make_old(folder, age)
     return folder
-
-
-@contextmanager
-def closed(folder: Path) -> Generator[None]:
-    """A folder that nobody may look into, for the length of a block; whoever may all the same skips the test."""
-    folder.chmod(0)
-    try:
-        if os.access(folder, os.R_OK):
-            pytest.skip("this user may look into every folder")
-        yield
-    finally:
-        folder.chmod(0o755)
 
 
 def make_old(folder: Path, seconds: float) -> None:

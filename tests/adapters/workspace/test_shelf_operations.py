@@ -22,9 +22,10 @@ from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.upkeep import HeldElsewhere
 from jp_lsp.workspace.lock import acquire, lock_path
 from jp_lsp.workspace.operations import DiskOperations
+from tests.support.closed_folder import closed
 from tests.support.shelf import ARCHIVE, TRASH, folders, metadata_of, shelf_of
 from tests.support.streams import Raw, turn, user
-from tests.support.workspaces import ID, START, Place, closed, fill, states
+from tests.support.workspaces import ID, START, Place, fill, states
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,9 @@ import pytest
 
 from jp_lsp.workspace.lock import acquire, lock_path
 from jp_lsp.workspace.validate import validate
+from tests.support.closed_folder import closed
 from tests.support.streams import Raw, delta, file_text, raw, turn, user
-from tests.support.workspaces import ID, START, Place, closed, fill, make_old, states
+from tests.support.workspaces import ID, START, Place, fill, make_old, states
 
 NAME = "17912345678"
 

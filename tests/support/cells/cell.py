@@ -125,6 +125,8 @@ def _told_shown(what: shown.Shown) -> str:
             return f"show call {call}"
         case shown.RawArgumentsShown(name):
             return f"show raw arguments of {name}"
+        case shown.ReasoningSummed():
+            return "show summary of reasoning"
         case shown.ResultShown(call):
             return f"show result {call}"
         case shown.ToolRunning(call, _, message):
