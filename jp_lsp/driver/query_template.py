@@ -34,7 +34,9 @@ def render_query(text: str, values: JsonObject) -> str:
     import minijinja  # here, so that a start and queries that are no templates do not pay for it
 
     # Without the methods of Python's texts: `'{:>999999999}'.format(1)` is made before its fuel is counted.
-    environment = minijinja.Environment(keep_trailing_newline=True, fuel=_FUEL, pycompat=False)
+    environment = minijinja.Environment(
+        keep_trailing_newline=True, fuel=_FUEL, pycompat=False, finalizer=_written
+    )
     environment.add_filter("indent", _indented)  # likewise
     inner = minijinja.Environment(fuel=_FUEL)
 
@@ -57,6 +59,17 @@ def render_query(text: str, values: JsonObject) -> str:
     if rendered is None:
         raise _refusal(_undefined(missing))
     return replace_surrogates(rendered)
+
+
+def _written(value: object) -> object:
+    """Write what Python names differently than JP, and leave all else to the engine."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "true" if value else "false"
+        case _:
+            return NotImplemented
 
 
 def _indented(text: str, width: int, first: bool = False, blank: bool = False) -> str:

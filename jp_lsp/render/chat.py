@@ -289,7 +289,7 @@ class TurnView:
             md = self._flow.open("notice") + _quoted(level, text)
             self._flow.add(DurableNotice(md, level, code, text))
         else:
-            self._flow.add(Notice(f"notice:{code}", level, code, text))
+            self._flow.add(Notice(self._slots.for_notice(code, text), level, code, text))
         return self._send()
 
     def raw_arguments(self, name: str, arguments: JsonValue) -> list[Chunk]:

@@ -1,6 +1,7 @@
 """Which ephemeral states are being shown, so that each is removed when its time is over (query pipeline 5.1)."""
 
 from collections.abc import Callable
+from itertools import count
 
 from jp_lsp.render.chunk import (
     DURABLE,
@@ -46,6 +47,16 @@ class Slots:
     def clearing_where(self, is_meant: Callable[[str], bool]) -> list[Chunk]:
         """Give the chunks that remove what the slots show whose name is meant."""
         return self.clearing(*filter(is_meant, self._shown))
+
+    def for_notice(self, code: str, text: str) -> str:
+        """Name the slot that shows this notice, or the first that is free: no notice hides another of its code."""
+        name = f"notice:{code}"
+        for number in count(2):
+            shown = self._shown.get(name)
+            if shown is None or (isinstance(shown, Notice) and shown.text == text):
+                break
+            name = f"notice:{code}:{number}"
+        return name
 
     def forget(self) -> None:
         """Note that the turn ended, which removes everything."""

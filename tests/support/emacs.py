@@ -53,6 +53,10 @@ class Emacs:
         """Run a command by its name."""
         self.type(f"\x1bx{name}\r")
 
+    def evaluate(self, lisp: str) -> None:
+        """Run a line of Lisp."""
+        self.type(f"\x1b:{lisp}\r")
+
     def wait(self, text: str) -> None:
         """Read on until a text is on the screen."""
         self.wait_until(lambda: text in self.text, f"{text!r} never appeared")

@@ -392,6 +392,20 @@ def test_another_notice_breaks_nothing() -> None:
     assert Notice("notice:hint", "info", "hint", "x") in watcher.chunks
 
 
+def test_notices_of_one_code_are_shown_beside_each_other_and_none_twice() -> None:
+    watcher = started()
+    for text in ("one", "two", "one", "three", "two"):
+        watcher.see(watcher.view.notice("warning", "settings", text, is_durable=False))
+    watcher.see(watcher.view.notice("warning", "models", "four", is_durable=False))
+    shown = {chunk.slot: chunk.text for chunk in watcher.chunks if isinstance(chunk, Notice)}
+    assert shown == {
+        "notice:settings": "one",
+        "notice:settings:2": "two",
+        "notice:settings:3": "three",
+        "notice:models": "four",
+    }
+
+
 # The chunks themselves.
 
 
