@@ -6,12 +6,12 @@ made of many entries goes there. What is handed over is never changed meanwhile:
 copy (`ConversationStream.copy`, which costs next to nothing).
 """
 
-import gc
 from collections.abc import Callable
 from typing import TypeVar
 
 from anyio import to_thread
 
+from jp_lsp.collecting import without_collecting
 from jp_lsp.conversation.sanitize import sanitize
 from jp_lsp.conversation.stream import ConversationStream
 
@@ -34,18 +34,8 @@ async def beside_when_long(count: int, work: Callable[[], Result]) -> Result:
 
 
 def _without_collecting(work: Callable[[], Result]) -> Result:
-    """Do work that makes very many objects, all of which stay.
-
-    The collector would take each few thousand for a reason to look through all there are, which holds up every
-    thread, the event loop's too, for longer than the work itself.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with without_collecting():
         return work()
-    finally:
-        if was_enabled:  # else somebody else's work has switched it off, and will switch it on
-            gc.enable()
 
 
 async def look_through(stream: ConversationStream) -> None:

@@ -1,5 +1,6 @@
 """Which format a configuration file has, by how its name ends, and how a text in it is read."""
 
+from jp_lsp.collecting import without_collecting
 from jp_lsp.language.document import Document
 from jp_lsp.language.toml_document import read_toml
 
@@ -8,10 +9,13 @@ SUFFIXES = (".toml", ".json", ".json5", ".yaml", ".yml")
 
 
 def read_document(text: str, suffix: str) -> Document:
-    """Read the text of a file whose name ends with one of `SUFFIXES`; never fails.
+    """Read the text of a file whose name ends with one of `SUFFIXES`; never fails."""
+    with without_collecting():
+        return _read(text, suffix)
 
-    What most workspaces have no file of is imported when the first one is opened.
-    """
+
+def _read(text: str, suffix: str) -> Document:
+    """Read with what is imported when the first such file is opened: most workspaces have one format."""
     match suffix:
         case ".toml":
             return read_toml(text)

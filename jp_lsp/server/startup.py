@@ -10,6 +10,7 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from jp_lsp.collecting import without_collecting
 from jp_lsp.server.compile_cache import generated_code_remembered
 
 
@@ -21,12 +22,9 @@ def quick_start() -> Generator[None]:
     start-up only: build what lives as long as the process, and serve outside. A collector that was off before
     stays off.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        with generated_code_remembered(__spec__.cached):
-            yield
-    finally:
-        gc.freeze()
-        if was_enabled:
-            gc.enable()
+    with without_collecting():
+        try:
+            with generated_code_remembered(__spec__.cached):
+                yield
+        finally:
+            gc.freeze()
