@@ -54,9 +54,11 @@ class OpenFiles:
 
 
 def canonical(path: str) -> Path | None:
-    """Follow all links of a path; `None` when it is none, or they go in circles."""
+    """Follow all links of a path; `None` when it is none, they go in circles, or we may not look what is there."""
     try:
-        return Path(path).resolve()
+        place = Path(path).resolve()
+        place.exists()  # a name that is too long, or a folder that is closed to us, shows here
+        return place
     except (OSError, RuntimeError, ValueError):
         return None
 

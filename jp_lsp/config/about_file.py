@@ -23,6 +23,9 @@ from jp_lsp.config.value import EMPTY
 
 UNREACHABLE = "nothing reads this file: it is no layer, in no load path, and no file that counts extends it"
 
+OF_EACH_FILE = frozenset({"extends", "inherit"})
+"""Keys that every file has for itself: what another one says there takes nothing away from them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shadowed:
@@ -107,6 +110,7 @@ def shadowed_in(path: FilePath, sources: Sequence[Source], order: Order) -> tupl
     return tuple(
         Shadowed(each.key, each.origin)
         for each in explain_all(sources, order)
+        if each.key not in OF_EACH_FILE
         for own in each.shadowed
         if is_same_file(own.origin.path, path) and not is_same_file(each.origin.path, path)
     )

@@ -3,16 +3,17 @@
 Keys are looked up in the schema and in the file at once, because the file may spell them otherwise, or say more
 about a list than its items. A value is written as it was given where a file may have it so, and else as the
 schema writes it (config-and-tools 1.6, 1.11). What is set is the file's own value: a list in a file adds to
-those of the layers below (trap 5).
+those of the layers below (trap 5). Words that only we understand are put into the command-line tool's (`file_form`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never, cast
 
 from jp_lsp.config.assign import AssignmentError, assign_change
 from jp_lsp.config.edit import AppendItems, Edit, RemoveValue, SetValue, data_after
 from jp_lsp.config.expression import Assignment, ExpressionError, FileReference, parse_expression
+from jp_lsp.config.file_form import file_form
 from jp_lsp.config.free_json import merge_json
 from jp_lsp.config.kind import (
     FreeJson,
@@ -182,8 +183,8 @@ def _assigned(data: JsonObject, place: _Place, said: Assignment) -> Iterator[_Pl
         case MapOf() if is_object and (said.merges or not (kind.clears or kind.whole or kind.annotated)):
             yield from _each(data, place, said)
         case ListOf() if not is_object:
-            items = tuple(_items(kind.item, said))
-            yield place, _appending(place, items) if said.merges else _setting(place, list(items))
+            items = _items(kind.item, said)
+            yield place, _appending(place, kind, items) if said.merges else _setting(place, list(items))
         case Text() if said.merges and isinstance(value, str):
             yield place, _lengthening(place, value)
         case FreeJson():
@@ -247,6 +248,7 @@ def _lengthening(place: _Place, more: str) -> Edit:
 
 
 def _setting(place: _Place, value: JsonValue) -> Edit:
+    value = file_form(place.kind, value)
     if place.broken is None:
         return SetValue(place.path, value)
     for name in reversed(place.path[len(place.broken) + 1 :]):
@@ -254,7 +256,8 @@ def _setting(place: _Place, value: JsonValue) -> Edit:
     return SetValue(place.broken, {**(place.base or {}), str(place.path[len(place.broken)]): value})
 
 
-def _appending(place: _Place, items: tuple[JsonValue, ...]) -> Edit:
+def _appending(place: _Place, kind: ListOf, given: Iterable[JsonValue]) -> Edit:
+    items = tuple(file_form(kind.item, item) for item in given)
     match place.held:
         case {"value": [*_]}:
             return AppendItems((*place.path, "value"), items)
@@ -325,7 +328,7 @@ def _into_table(place: _Place, table: Table, name: str) -> _Place:
         raise _refused(dotted((*place.key, name)), f"unknown key; {hint}")
     proper, key = found
     spellings = (each for each in (proper, *key.spellings) if each in place.members)
-    return _child(place, next(spellings, name), (*place.key, proper), key.kind)
+    return _child(place, next(spellings, proper), (*place.key, proper), key.kind)
 
 
 def _opened(place: _Place, kind: Kind) -> _Place:

@@ -143,9 +143,13 @@ def gather(
 
 
 def _load_paths(tree: Partial) -> Sequence[str]:
-    """Give `config_load_paths`; only files and the environment have a say in it."""
+    """Give `config_load_paths`; only files and the environment have a say in it.
+
+    An absolute path is taken for a relative one, as in `extends`.
+    """
     held = value_at(tree, ("config_load_paths",))
-    return cast("Sequence[str]", held.items) if isinstance(held, MergedList) else ()
+    items = cast("Sequence[str]", held.items) if isinstance(held, MergedList) else ()
+    return tuple(path.lstrip("/\\") for path in items)
 
 
 def _has(layer: Layer, path: FilePath) -> bool:

@@ -13,6 +13,7 @@ from jp_lsp.config.shapes import (
     LINK,
     SOURCE,
     TYPE,
+    command_line,
     option,
     section,
     table,
@@ -26,7 +27,7 @@ _RESULT = choice("unattended", "ask", "edit", "skip")
 _FORMAT = choice("ask", "unattended")
 
 _PARAMETER_STYLE = Variant(
-    text("`json`, `function_call`, `off` or a command that formats the arguments"),
+    command_line("`json`, `function_call`, `off` or a command that formats the arguments"),
     COMMAND.table,
 )
 

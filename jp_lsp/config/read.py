@@ -22,9 +22,11 @@ from jp_lsp.config.kind import (
     find_key,
     one_of,
 )
+from jp_lsp.config.merge import distinct
 from jp_lsp.config.problem import Report, nearest
 from jp_lsp.config.value import (
     ABSENT,
+    Absent,
     MapStrategy,
     MaybeValue,
     MergedList,
@@ -136,7 +138,7 @@ def _read_text(raw: JsonValue, report: Report) -> MaybeValue:
     if value is None:
         return ABSENT  # a manner of merging alone says nothing, and takes nothing away
     if not isinstance(value, str):
-        raise Misfit("text as `value`", value)
+        return _misfit("text as `value`", value, report.at("value"))
     # Without a strategy the documented one is used; the reference lost the text (trap 11).
     return MergedText(
         value,
@@ -146,7 +148,7 @@ def _read_text(raw: JsonValue, report: Report) -> MaybeValue:
     )
 
 
-def _read_list(kind: ListOf, raw: JsonValue, report: Report) -> MergedList:
+def _read_list(kind: ListOf, raw: JsonValue, report: Report) -> MaybeValue:
     if is_list(raw):
         position: Position | None = "replace" if kind.rule == "replace" else None
         return MergedList(_read_items(kind.item, raw, report), position)
@@ -157,13 +159,14 @@ def _read_list(kind: ListOf, raw: JsonValue, report: Report) -> MergedList:
     _refuse_others(raw, ("value", "strategy", "dedup", "discard_when_merged"), report)
     value = raw.get("value", ())
     if not is_list(value):
-        raise Misfit("a list as `value`", value)
+        return _misfit("a list as `value`", value, report.at("value"))
     dedup = raw.get("dedup", "inherit")
     if not isinstance(dedup, (bool, str)) or dedup not in _DEDUP:
         report.at("dedup").add(str(Misfit("true, false or `inherit`", dedup)))
         dedup = "inherit"
+    items = _read_items(kind.item, value, report.at("value"))
     return MergedList(
-        _read_items(kind.item, value, report),
+        distinct(items) if _DEDUP[dedup] else items,
         _word(raw, "strategy", POSITIONS, report),
         _DEDUP[dedup],
         _flag(raw, "discard_when_merged", report),
@@ -181,7 +184,7 @@ def _read_items(kind: Kind, raw: JsonValue, report: Report) -> tuple[Value, ...]
     return tuple(item for item in read if item is not ABSENT)
 
 
-def _read_map(kind: MapOf, raw: JsonValue, report: Report) -> Value:
+def _read_map(kind: MapOf, raw: JsonValue, report: Report) -> MaybeValue:
     if not isinstance(raw, Mapping):
         raise Misfit("a table", raw)
     # A map that merely has an entry named `value` is a plain map (1.9 C).
@@ -189,9 +192,9 @@ def _read_map(kind: MapOf, raw: JsonValue, report: Report) -> Value:
         _refuse_others(raw, ("value", "strategy", "discard_when_merged"), report)
         value = raw["value"]
         if not isinstance(value, Mapping):
-            raise Misfit("a table as `value`", value)
+            return _misfit("a table as `value`", value, report.at("value"))
         return MergedMap(
-            _read_entries(kind, value, report),
+            _read_entries(kind, value, report.at("value")),
             _word(raw, "strategy", _STRATEGIES, report),
             _flag(raw, "discard_when_merged", report),
         )
@@ -206,6 +209,11 @@ def _read_entries(kind: MapOf, raw: Mapping[str, JsonValue], report: Report) -> 
         if value is not ABSENT:
             entries[name] = value
     return entries
+
+
+def _misfit(expected: str, value: JsonValue, report: Report) -> Absent:
+    report.add(str(Misfit(expected, value)))
+    return ABSENT
 
 
 def _refuse_others(raw: Mapping[str, JsonValue], known: tuple[str, ...], report: Report) -> None:

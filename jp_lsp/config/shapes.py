@@ -12,6 +12,7 @@ from jp_lsp.config.kind import FreeJson, Key, Leaf, ListOf, MapOf, Misfit, Table
 from jp_lsp.config.scalars import boolean, choice, text, whole
 from jp_lsp.config.value import MergedList, Value
 from jp_lsp.conversation.json_value import JsonValue
+from jp_lsp.tools.command_line import split_command
 
 
 def table(keys: Mapping[str, Key]) -> Table:
@@ -41,7 +42,23 @@ _COMMAND_TABLE = table(
     }
 )
 
-COMMAND = Variant(text("a command line, or a table with `program`"), _COMMAND_TABLE)
+
+def command_line(expected: str) -> Leaf:
+    """Make a leaf for a command line; one that cannot be split is refused in assignments only (4.4)."""
+    line = text(expected)
+
+    def assigned(raw: JsonValue) -> Value:
+        value = line.read(raw)
+        try:
+            split_command(str(value))
+        except ValueError as error:
+            raise Misfit("a command line in which every quotation ends", raw) from error
+        return value
+
+    return Leaf(expected, line.read, assigned, assigned)
+
+
+COMMAND = Variant(command_line("a command line, or a table with `program`"), _COMMAND_TABLE)
 """A command line that is split like a shell would, or a table."""
 
 CHECKSUM = table(

@@ -18,6 +18,11 @@ class AmendError(ValueError):
     """A change is not possible; the text is for the user."""
 
 
+def counted(count: int, noun: str) -> str:
+    """Say how many there are of something, such as `1 turn` or `2 turns`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def set_request(stream: ConversationStream, turn: int, text: str) -> None:
     """Give another text to the request of a turn, counted from 0; the first one where a turn has several.
 
@@ -57,7 +62,9 @@ def remove_turn(stream: ConversationStream, turn: int) -> None:
 
 def _require(stream: ConversationStream, turn: int) -> None:
     if not 0 <= turn < stream.turn_count:
-        raise AmendError(f"the conversation has {stream.turn_count} turns, so there is no turn {turn + 1}")
+        raise AmendError(
+            f"the conversation has {counted(stream.turn_count, 'turn')}, so there is no turn {turn + 1}"
+        )
 
 
 def _replace(stream: ConversationStream, entries: Sequence[Entry]) -> None:

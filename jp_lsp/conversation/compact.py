@@ -5,7 +5,7 @@ Turns are counted from 0 here. A compaction is added by a rule: which turns, and
 
 from dataclasses import dataclass
 
-from jp_lsp.conversation.amend import AmendError
+from jp_lsp.conversation.amend import AmendError, counted
 from jp_lsp.conversation.directive import Compaction, OmitToolCalls, StripReasoning, StripToolCalls
 from jp_lsp.conversation.stream import ConversationStream
 from jp_lsp.conversation.timestamp import Timestamp
@@ -92,9 +92,8 @@ def remove_compactions(stream: ConversationStream, number: int | None) -> None:
     ]
     if number is not None:
         if not 1 <= number <= len(positions):
-            raise AmendError(
-                f"the conversation has {len(positions)} compactions, so there is no compaction {number}"
-            )
+            count = counted(len(positions), "compaction")
+            raise AmendError(f"the conversation has {count}, so there is no compaction {number}")
         positions = [positions[number - 1]]
     if positions:
         gone = set(positions)

@@ -100,24 +100,20 @@ def _answer_open_calls(stream: ConversationStream) -> None:
 
 
 def _without_unmatched_inquiries(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Steps 4 and 5: in each turn a response needs a request of its id before it, and the other way round.
+    """Steps 4 and 5: in each turn a question and an answer of its id belong together, whichever stands first.
 
-    Ids may repeat, so a response takes the latest request that is still open.
+    Ids may repeat, so each takes the latest other half that is still alone.
     """
-    waiting: dict[tuple[int, str], list[int]] = defaultdict(list)
-    unmatched: set[int] = set()
+    alone: dict[tuple[int, str, bool], list[int]] = defaultdict(list)
     for position, (turn, entry) in enumerate(numbered(entries)):
-        match _kind(entry):
-            case InquiryRequest(inquiry_id):
-                waiting[turn, inquiry_id].append(position)
-                unmatched.add(position)
-            case InquiryResponse(inquiry_id):
-                if waiting[turn, inquiry_id]:
-                    unmatched.discard(waiting[turn, inquiry_id].pop())
-                else:
-                    unmatched.add(position)
-            case _:
-                pass
+        kind = _kind(entry)
+        if isinstance(kind, InquiryRequest | InquiryResponse):
+            is_request = isinstance(kind, InquiryRequest)
+            if other_halves := alone[turn, kind.id, not is_request]:
+                other_halves.pop()
+            else:
+                alone[turn, kind.id, is_request].append(position)
+    unmatched = {position for positions in alone.values() for position in positions}
     return [entry for position, entry in enumerate(entries) if position not in unmatched]
 
 

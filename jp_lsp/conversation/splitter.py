@@ -49,7 +49,8 @@ class ElementSplitter:
                 self._wait_for_more(error)
                 return
             self._position = end
-            if not self._skip_blanks():  # a number may go on in the next piece
+            # A number may go on in the next piece.
+            if not self._skip_blanks() or self._text[self._position] in ".eE":
                 self._position = start
                 self._wait_for_more(None)
                 return

@@ -26,13 +26,13 @@ class Timestamp:
 
     @classmethod
     def parse(cls, text: str) -> "Timestamp":
-        """Read the native form or RFC 3339.
+        """Read the native form or RFC 3339, which allows a space for its `T`.
 
         Raises:
             ValueError: the text is neither; `2026-10-05T21:09:27` without a zone is neither too.
         """
         match = _PATTERN.match(text)
-        if match is None or (match[4] == " ") == (match[9] is not None):
+        if match is None or (match[4] != " " and match[9] is None):
             raise ValueError(f"{text!r} is not a timestamp such as '2026-10-05 21:09:27.8'")
         digits, zone = match[8] or "0", match[9]
         if zone is None and len(digits) > _FINEST:

@@ -1,5 +1,6 @@
 """What a query asks: its own text, or that of the turn that it asks again (query pipeline 1.4, conversation format 7.3)."""
 
+from jp_lsp.conversation.amend import counted
 from jp_lsp.conversation.event import ChatRequest
 from jp_lsp.conversation.retain import request_of
 from jp_lsp.conversation.stream import ConversationStream
@@ -22,7 +23,7 @@ def request_to_ask(query: Query, stream: ConversationStream, author: str | None)
         return ChatRequest(query.text, query.schema, author)
     count = stream.turn_count
     if query.replay > count:
-        has = "no turn" if count == 0 else "1 turn" if count == 1 else f"{count} turns"
+        has = "no turn" if count == 0 else counted(count, "turn")
         text = f"The conversation has {has}, so there is no turn {query.replay} to ask again."
         raise Refusal("invalid_params", text, origin="replay")
     if query.text.strip():

@@ -111,7 +111,7 @@ class ConversationWatch:
         kept = {each: known[each] for each in unclear if each in known}
         self._known = {each: mark for each, mark in marks.items() if each not in unclear} | kept
         changes: list[tuple[ConversationId, Change]] = []
-        for each in sorted((known.keys() | marks.keys()) - unclear):
+        for each in sorted((known.keys() | marks.keys() | settled.keys()) - unclear):
             before, after = known.get(each), marks.get(each)
             if each in settled:
                 change = _change_after_ours(settled[each], before, after)

@@ -13,7 +13,7 @@ from jp_lsp.config.model_id import MODEL_ID
 from jp_lsp.config.shapes import SOURCE, TOOL_CHOICE
 from jp_lsp.config.value import Path
 from jp_lsp.conversation.json_value import JsonObject, JsonValue
-from jp_lsp.language.document import Document, KeyPlace, ValuePlace
+from jp_lsp.language.document import Document, Entry, KeyPlace, ValuePlace
 from jp_lsp.language.findings import Replacement
 from jp_lsp.language.schema_view import (
     describe_default,
@@ -84,7 +84,7 @@ def _keys(document: Document, place: KeyPlace, known: Known) -> Iterator[Proposa
         return
     taken = _taken(document, place)
     for name, key, detail in _names(document, holder.kind, place, known):
-        if name in taken or (place.is_header and not _has_header(key.kind)):
+        if name in taken or (place.is_header and not _has_header(key.kind, is_list=place.is_list)):
             continue
         is_table = isinstance(key.kind, Table | MapOf)
         yield Proposal(
@@ -111,23 +111,37 @@ def _names(document: Document, kind: Kind, place: KeyPlace, known: Known) -> Ite
 
 
 def _taken(document: Document, place: KeyPlace) -> set[str]:
-    """Give the names that the table has with a value, beside the one at the cursor."""
+    """Give the names that the table has with a value or, for a key, a header; not the one at the cursor."""
     depth = len(place.table)
     return {
         str(entry.path[depth])
         for entry in document.walk()
-        if not entry.is_header
-        and entry.sign is not None
-        and len(entry.path) == depth + 1
+        if (entry.sign is not None or (entry.is_header and not place.is_header))
+        and _is_said_of(entry, depth)
         and entry.path[:depth] == place.table
         and entry.name_span != place.span
     }
 
 
-def _has_header(kind: Kind) -> bool:
-    if isinstance(kind, ListOf):
-        return isinstance(kind.item, Table | Variant) or kind.rule == "mergeable"
-    return isinstance(kind, MapOf | FreeJson) or members(kind) is not None
+def _is_said_of(entry: Entry, depth: int) -> bool:
+    """Tell whether an entry is about a name so deep, or is an item of the list there, and not about what is inside."""
+    size = len(entry.path)
+    return size == depth + 1 or (entry.is_header and size == depth + 2 and isinstance(entry.path[-1], int))
+
+
+def _has_header(kind: Kind, *, is_list: bool) -> bool:
+    """Tell whether a header may lead to it; one of a list of tables (`is_list`) also through what is around such."""
+    match kind:
+        case FreeJson():
+            return True
+        case ListOf():
+            return isinstance(kind.item, Table | Variant) if is_list else kind.rule == "mergeable"
+        case MapOf():
+            return not is_list or _has_header(kind.entry, is_list=True)
+        case _:
+            table = members(kind)
+            inner = () if table is None else table.keys.values()
+            return any(not is_list or _has_header(key.kind, is_list=True) for key in inner)
 
 
 def _documentation(key: Key) -> str:

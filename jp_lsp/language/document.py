@@ -90,7 +90,8 @@ class KeyPlace:
     """The name of a key, perhaps empty.
 
     `table` is the path of the table that the name is looked up in; `span` is the name as it stands there.
-    `is_header` says that only a table can be named, `is_assigned` that a value follows.
+    `is_header` says that only a table can be named, `is_list` that it is one of a list of tables, `is_assigned` that
+    a value follows.
     """
 
     table: Path
@@ -98,6 +99,7 @@ class KeyPlace:
     span: Span
     is_header: bool = False
     is_assigned: bool = False
+    is_list: bool = False
 
     @property
     def path(self) -> Path:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from jp_lsp.config.about_file import OF_EACH_FILE
 from jp_lsp.config.explanation import DEFAULTS, Explanation
 from jp_lsp.config.kind import Key
 from jp_lsp.config.model_id import MODEL_ID
@@ -39,7 +40,7 @@ def subject_at(document: Document, offset: int) -> Subject | None:
 
 
 def describe(subject: Subject, explanation: Explanation | None, models: Sequence[ModelDetails] = ()) -> str:
-    """Describe a setting; without an explanation, what it is now stays unsaid.
+    """Describe a setting; without an explanation, or of what each file has for itself, what it is now stays unsaid.
 
     `models` are those that are known by now: where the setting names one of them, what is known of it is told too.
     """
@@ -49,7 +50,7 @@ def describe(subject: Subject, explanation: Explanation | None, models: Sequence
         lines.append(f"- {merging}")
     if (default := describe_default(subject.key)) is not None:
         lines.append(f"- default: {code_span(default)}")
-    if explanation is not None:
+    if explanation is not None and subject.path[0] not in OF_EACH_FILE:
         lines += _now(explanation)
         lines += _facts_of_model(explanation.value, models) if subject.key.kind is MODEL_ID else ()
     return "\n".join(lines)

@@ -11,7 +11,9 @@ def place_in_entry(text: str, entry: Entry, offset: int) -> Place | None:
     for name in entry.names:
         if name.span.holds(offset):
             is_assigned = entry.sign is not None
-            return KeyPlace(entry.path[:end], name.text, name.span, entry.is_header, is_assigned)
+            is_list = entry.is_header and isinstance(entry.path[-1], int)
+            span = _until_cursor(text, name.span, offset)
+            return KeyPlace(entry.path[:end], name.text, span, entry.is_header, is_assigned, is_list)
         end += 1
         while end < len(entry.path) and isinstance(entry.path[end], int):
             end += 1
@@ -44,7 +46,7 @@ def place_in_value(text: str, node: Node, path: Path, offset: int) -> Place | No
 
 
 def _until_cursor(text: str, span: Span, offset: int) -> Span:
-    """Give a value; of a string that is not closed yet, only what stands before the cursor."""
+    """Give a name or value; of a text that is not closed yet, only what stands before the cursor."""
     opening = text[span.start : span.start + 1]
     is_closed = opening not in {'"', "'"} or (span.end - span.start > 1 and text[span.end - 1] == opening)
     return span if is_closed else Span(span.start, max(offset, span.start))

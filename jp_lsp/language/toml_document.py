@@ -77,7 +77,7 @@ class TomlDocument(Document):
         if not before.strip():
             return (KeyPlace(table, "", Span(offset, offset)),)
         if _BEGUN_HEADER.fullmatch(before):
-            return (KeyPlace((), "", Span(offset, offset), is_header=True),)
+            return (KeyPlace((), "", Span(offset, offset), is_header=True, is_list="[[" in before),)
         return ()
 
     def write_key(self, name: str, place: KeyPlace, *, is_table: bool) -> str:

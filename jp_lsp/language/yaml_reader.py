@@ -36,6 +36,9 @@ _SIMPLE_ITEM = re.compile(r"-[ ]+([A-Za-z_/][^\n#:]*?)[ \t]*\r?\n([ ]*)(?=[A-Za-
 
 _QUOTED = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'""")
 _QUOTED_LINES = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""", re.DOTALL)
+_PLAIN_QUOTED = re.compile(r""""[^"\\\n\r\x85\u2028\u2029]*"|'[^'\n\r\x85\u2028\u2029]*'""")
+"""Text between quotes that means itself: nothing is escaped, and no line ends, of which YAML knows more kinds."""
+
 _BLOCK_HEADER = re.compile(r"[|>][-+0-9]{0,3}[ \t]*(?:#[^\n]*)?\r?(?:\n|\Z)")
 _IS_INDENTED = re.compile(r"[|>][-+]?[1-9]")
 """The header of a block scalar that says how deep it is indented, seen from what it belongs to."""
@@ -43,12 +46,15 @@ _IS_INDENTED = re.compile(r"[|>][-+]?[1-9]")
 _COMMENT = re.compile(r"(?<!\S)#")
 _SIMPLE_PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*):[ ]+([A-Za-z_/][A-Za-z0-9_/-]*)(?=[,}])")
 _FLOW_WORD = re.compile(
-    r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|["']"""
+    r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|["'](?:[^,\[\]{}:#"'\n]*[^\s,\[\]{}:#"'])?"""
     r"""|(?:[^\s,\[\]{}:#"']|:(?![\s,\[\]{}]))(?:[^,\[\]{}:#\n]|:(?![\s,\[\]{}]|\Z)|(?<=\S)#"""
     r"""|\n(?=[ \t]*[^\s,\[\]{}:#"'](?![^,\[\]{}\n]*:(?:\s|\Z))))*(?<!\s)""",
     re.DOTALL,
 )
-"""What stands between brackets and commas; it goes on in the next line, unless that begins with a key."""
+"""What stands between brackets and commas; it goes on in the next line, unless that begins with a key.
+
+A text that is not closed yet reaches to what ends a word without quotes.
+"""
 
 _LIKE_NO_TEXT = re.compile(r"[~nNtTfF.+0-9-]")
 _LONGEST_WORD = 40
@@ -330,9 +336,7 @@ def _meaning(word: str) -> "JsonValue | Absent":
     if word[:1] in {"*", "&", "!"}:
         return ABSENT
     if word[:1] in {'"', "'"}:
-        inner = word[1:-1]
-        is_plain = len(word) > 1 and word[-1] == word[0] and not set(inner) & {"\\", "\n", word[0]}
-        return inner if is_plain else _loaded(word)
+        return word[1:-1] if _PLAIN_QUOTED.fullmatch(word) else _loaded(word)
     if word[:1] in {"|", ">"}:
         return _loaded(word)
     if len(word) <= _LONGEST_WORD and _LIKE_NO_TEXT.match(word):

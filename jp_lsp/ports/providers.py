@@ -41,6 +41,9 @@ PROVIDER_DEFAULTS: Mapping[str, ProviderSettings] = {
 }
 """What holds for a vendor where the user has set nothing."""
 
+SET_BY_EDITORS = frozenset({"compatible", "lmstudio"})
+"""Vendors whose address is a setting of the server: the files that we share with another program know them not."""
+
 
 LOCAL = "local"
 """The vendor that is no vendor: the model that this program runs itself, without a key or an address."""

@@ -128,6 +128,8 @@ def _phrases(found: _Found) -> Sequence[str]:
             return str(found.context["expected"]).replace(" or ", ", ").split(", ")
         case "greater_than_equal":
             return (f"{found.context['ge']} or more",)
+        case "less_than_equal":
+            return (f"{found.context['le']} or less",)
         case "missing":
             return (f"an object with `{found.rest[-1]}`",)
         case kind:  # our own errors have a message that continues "must be"

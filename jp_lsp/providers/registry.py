@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from jp_lsp.ports.model_lists import ModelLists
 from jp_lsp.ports.provider import ModelId
-from jp_lsp.ports.providers import LOCAL, PROVIDER_DEFAULTS, ProviderSettings
+from jp_lsp.ports.providers import LOCAL, PROVIDER_DEFAULTS, SET_BY_EDITORS, ProviderSettings
 from jp_lsp.ports.refusal import Refusal
 from jp_lsp.providers.closing import ClosingProvider
 from jp_lsp.providers.connection import Connection
@@ -128,7 +128,8 @@ class ProviderRegistry:
     def _connect(self, provider: str, vendor: _Vendor) -> Connection:
         defaults = PROVIDER_DEFAULTS[provider]
         settings = self._settings.get(provider, defaults)
-        base_url, origin = settings.base_url or defaults.base_url, f"providers.llm.{provider}.base_url"
+        table = f"jp.{provider}" if provider in SET_BY_EDITORS else f"providers.llm.{provider}"
+        base_url, origin = settings.base_url or defaults.base_url, f"{table}.base_url"
         base_url_env = settings.base_url_env or defaults.base_url_env
         if base_url_env and (from_environment := self._environ.get(base_url_env, "").strip()):
             base_url, origin = from_environment, base_url_env

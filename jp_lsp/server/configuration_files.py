@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from anyio import to_thread
-from lsprotocol import types
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
@@ -29,7 +28,7 @@ from jp_lsp.language.model_facts import model_summary
 from jp_lsp.language.positions import Encoding, Lines
 from jp_lsp.ports.provider import ModelDetails
 from jp_lsp.server.checks import Checks
-from jp_lsp.server.language_to_wire import diagnostic
+from jp_lsp.server.diagnostics import publish_diagnostics, write_diagnostics
 from jp_lsp.server.wire import JpProtocol
 
 _MOST_FILES = 500
@@ -200,24 +199,16 @@ class ConfigurationFiles:
             self._is_configuration.pop(uri, None)
             self._edited.pop(uri, None)
             if self._checked.pop(uri, None) is not None:
-                self._publish(uri, None, [])
+                publish_diagnostics(self._protocol, uri, None, [])
             return False
         checked = await to_thread.run_sync(_check, file)
         self._checked[uri] = checked
         if self.document(uri) is None:
             self._checks.again(uri)  # it was closed meanwhile
         else:
-            self._publish(uri, file.version, self._diagnostics(checked))
+            found = write_diagnostics(self._protocol, checked.marks, file.lines)
+            publish_diagnostics(self._protocol, uri, file.version, found)
         return True
-
-    def _diagnostics(self, checked: _Checked) -> Sequence[types.Diagnostic]:
-        support = self._protocol.capability("textDocument", "publishDiagnostics", "tagSupport")
-        has_tags = support is not None and support is not False
-        return [diagnostic(mark, checked.file.lines, has_tags=has_tags) for mark in checked.marks]
-
-    def _publish(self, uri: str, version: int | None, diagnostics: Sequence[types.Diagnostic]) -> None:
-        params = types.PublishDiagnosticsParams(uri, list(diagnostics), version=version)
-        self._protocol.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
 
 def values_of(file: EditedFile) -> JsonObject:

@@ -36,7 +36,7 @@ from jp_lsp.ports.refusal import Refusal
 from jp_lsp.ports.upkeep import ConversationFacts
 from jp_lsp.server.checks import Checks
 from jp_lsp.server.configuration_files import ConfigurationFiles
-from jp_lsp.server.language_to_wire import diagnostic
+from jp_lsp.server.diagnostics import publish_diagnostics, write_diagnostics
 from jp_lsp.server.wire import JpProtocol
 from jp_lsp.server.workplace import Workplace
 from jp_lsp.tools.switches import ToolSwitch
@@ -240,25 +240,17 @@ class QueryDocuments:
         if query is None:
             if uri in self._published:
                 self._published.discard(uri)
-                self._publish(uri, None, [])
+                publish_diagnostics(self._protocol, uri, None, [])
             return False
         self._files.list_models()
         marks = await self._marks(query.document, uri)
-        support = self._protocol.capability("textDocument", "publishDiagnostics", "tagSupport")
-        has_tags = support is not None and support is not False
-        found = await to_thread.run_sync(
-            lambda: [diagnostic(mark, query.lines, has_tags=has_tags) for mark in marks]
-        )
+        found = await to_thread.run_sync(write_diagnostics, self._protocol, marks, query.lines)
         self._published.add(uri)
         if self._files.document(uri) is None:
             self._checks.again(uri)  # it was closed meanwhile
         else:
-            self._publish(uri, query.version, found)
+            publish_diagnostics(self._protocol, uri, query.version, found)
         return True
-
-    def _publish(self, uri: str, version: int | None, diagnostics: Sequence[types.Diagnostic]) -> None:
-        params = types.PublishDiagnosticsParams(uri, list(diagnostics), version=version)
-        self._protocol.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
     def _refresh_lenses(self) -> None:
         if self._protocol.capability("workspace", "codeLens", "refreshSupport") is True:

@@ -6,6 +6,7 @@ Turns keep the numbers that they have in the stream as it is stored, in every vi
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jp_lsp.conversation.amend import counted
 from jp_lsp.conversation.event import ConversationEvent
 from jp_lsp.conversation.projection import projected_turns
 from jp_lsp.conversation.stream import ConversationStream
@@ -59,6 +60,6 @@ def _range(count: int, wanted: TurnRange | None, method: str) -> tuple[int, int]
         return max(count - wanted.last + 1, 1), count
     first, last = wanted.from_turn or 1, wanted.to_turn or count
     if first > count or last > count:
-        problem = f"turns: the conversation has {count} turns, so there is no turn {max(first, last)}"
-        raise invalid_params(method, [problem])
+        has = f"the conversation has {counted(count, 'turn')}"
+        raise invalid_params(method, [f"turns: {has}, so there is no turn {max(first, last)}"])
     return first, last

@@ -116,16 +116,6 @@ class EventBuilder:
         """Whether a structured value is still arriving."""
         return any(buffer.kind == "structured" for buffer in self._open.values())
 
-    def peek_partials(self) -> list[ReasoningResponse | MessageResponse]:
-        """Show the open texts, ascending, without taking them; empty ones are left out."""
-        partials: list[ReasoningResponse | MessageResponse] = []
-        for _, buffer in sorted(self._open.items()):
-            if buffer.kind == "reasoning" and buffer.text:
-                partials.append(ReasoningResponse(buffer.text))
-            elif buffer.kind == "message" and buffer.text:
-                partials.append(MessageResponse(buffer.text))
-        return partials
-
     def clear(self) -> None:
         """Forget everything, as after a refusal."""
         self._open.clear()

@@ -10,7 +10,8 @@ import hashlib
 import os
 import stat
 import sys
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -110,6 +111,16 @@ def read_state(path: Path) -> FileState:
         return FileState(stamp, hashlib.file_digest(file, "sha256").digest())
 
 
+@contextmanager
+def naming(path: Path) -> Generator[None]:
+    """Let an error say which file it is about; that of a full disk does not say so by itself."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
 def write_file(path: Path, data: bytes) -> Stamp:
     """Make `data` the durable content of a file and give the stamp that belongs to just these bytes.
 
@@ -123,7 +134,7 @@ def write_file(path: Path, data: bytes) -> Stamp:
     temporary.unlink(missing_ok=True)
     try:
         # Exclusive creation: a symbolic link planted under the name is never followed.
-        with temporary.open("xb") as file:
+        with naming(path), temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -3,7 +3,6 @@
 Nothing here writes, except `ensure_workspace_id`.
 """
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,17 +23,6 @@ def find_workspace(start: Path) -> Path | None:
     """Walk up from `start` to the folder that holds a folder `.jp`; a plain file of that name does not count."""
     start = start.absolute()
     return next((folder for folder in (start, *start.parents) if (folder / STORAGE_FOLDER).is_dir()), None)
-
-
-def find_workspace_by_id(user_data: Path, workspace_id: str) -> Path | None:
-    """Find a workspace through the link that its user-local folder keeps to it."""
-    if _ID.match(workspace_id) is None:
-        return None
-    for folder in silos_of(user_data, workspace_id):
-        storage = folder / "storage"
-        if storage.is_symlink() and storage.is_dir():
-            return Path(os.path.abspath(folder / storage.readlink())).parent
-    return None
 
 
 def silos_of(user_data: Path, workspace_id: str) -> list[Path]:

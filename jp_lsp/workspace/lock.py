@@ -15,7 +15,7 @@ from pathlib import Path
 
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.timestamp import Timestamp
-from jp_lsp.workspace.atomic import make_folder, stamp_of
+from jp_lsp.workspace.atomic import make_folder, naming, stamp_of
 from jp_lsp.workspace.paths import Roots
 
 if sys.platform != "win32":
@@ -83,7 +83,8 @@ def acquire(path: Path, now: Timestamp | None, session: str | None = None) -> Lo
                 return None
             if _leads_to(path, descriptor):
                 if now is not None:
-                    _write_note(descriptor, now, session)
+                    with naming(path):
+                        _write_note(descriptor, now, session)
                 return Lock(path, descriptor)
         except BaseException:
             os.close(descriptor)

@@ -193,7 +193,7 @@ class MemoryConversation:
         if found != self._known:
             uri = await self.save_recovery_copy()
             what = "conversation gone" if found is None else "the conversation was changed by somebody else"
-            raise StoreError(f"{what}. Nothing was overwritten; your copy is in {uri}.")
+            raise StoreError(f"{what}; nothing was overwritten, and your copy is in {uri}")
         self.store.stored[self.id] = self._known = snapshot
 
     async def save_recovery_copy(self) -> str:

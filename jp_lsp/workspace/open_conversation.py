@@ -188,9 +188,18 @@ class DiskConversation:
             self._writer.write(snapshot)
         except ConflictError as error:
             copy = self._write_recovery_copy(snapshot)
-            raise StoreError(f"{error}. Nothing was overwritten; your copy is in {copy}.") from error
+            raise StoreError(f"{error}; nothing was overwritten, and your copy is in {copy}") from error
         except OSError as error:
+            if self.is_new:
+                self._take_back()
             raise _refused(self.id, error) from error
+
+    def _take_back(self) -> None:
+        """Leave nothing of a first save that failed: half a conversation would be in every list as a damaged one."""
+        try:
+            self._remove()
+        except OSError as error:
+            _log.warning("half of %s stays behind: %s", self.id, error)
 
     def _write_recovery_copy(self, snapshot: Snapshot) -> Path:
         metadata = self._writer.metadata

@@ -253,7 +253,8 @@ class DiskStore:
         try:
             return acquire(path, self._now(), self._session)
         except OSError as error:
-            text = f"The lock {path} cannot be made: {error.strerror or error}. Make the folder writable."
+            problem = f"The lock {path} cannot be made: {error.strerror or error}"
+            text = f"{problem}. Its folder must be writable, and the disk have room."
             raise Refusal("persist_failed", text, origin=str(path)) from error
 
     def _load(

@@ -90,6 +90,19 @@ async def test_each_change_of_somebody_else_is_told_once() -> None:
 
 
 @pytest.mark.requirement("R281")
+async def test_a_conversation_of_ours_that_goes_before_any_look_is_told() -> None:
+    scene = Scene()
+    await scene.watch.look()
+    scene.write(TWO, "ours")
+    scene.watch.conversation_changed(ConversationChange(TWO, "created", "ours"))
+    del scene.store.stored[TWO]
+    await scene.watch.look()
+    assert scene.told() == [(TWO, "created", "ours"), (TWO, "removed", None)]
+    await scene.watch.look()
+    assert scene.told() == []
+
+
+@pytest.mark.requirement("R281")
 async def test_our_own_changes_are_told_by_us_alone() -> None:
     scene = Scene()
     await scene.watch.look()

@@ -234,6 +234,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "no such file": ("nowhere.md", "there is no such file or folder"),
     "outside": ("../secret.md", "outside of the workspace"),
     "a link to outside": ("link.md", "outside of the workspace"),
+    "a name that no file can have": ("a" * 300, "no path that can be followed"),
     "outside, as an editor names it": ("file:///etc/hostname", "outside of the workspace"),
     "unknown kind": ("notes:today.md", "Attachment handler 'notes' not found"),
     "no program": ("cmd:no-such-program-here", "failed to run command"),

@@ -1,6 +1,7 @@
 """`jp/config/set` over the wire: into files, into documents that are open, and as a command."""
 
 import asyncio
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,25 @@ async def test_a_key_is_set_and_the_rest_of_the_file_stays(editor: JpClient, pat
     assert (await editor.request("jp/config/get", {"key": "assistant.name"}))["value"] == "Bo"
     again = await editor.request("jp/config/set", setting("Bo"))
     assert again["written"] == "nothing"
+
+
+@pytest.mark.requirement("G18")
+async def test_a_file_is_written_in_words_that_jp_understands(editor: JpClient, path: Path) -> None:
+    """It refuses a whole file for a key or a value that only we, or only its assignments, know."""
+    server = 'providers.mcp.s:={"type":"stdio","command":"c","args":["a"]}'
+    effort = "assistant.model.parameters.reasoning=high"
+    await editor.request("jp/config/set", {"config": [server, "providers.mcp.s.args+=b", effort]})
+    held = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert held["providers"]["mcp"]["s"] == {"type": "stdio", "command": "c", "arguments": ["a", "b"]}
+    assert held["assistant"]["model"]["parameters"] == {"reasoning": {"effort": "high"}}
+    found = await editor.request("jp/config/get", {"key": "providers.mcp.s.args"})
+    assert found["value"] == ["a", "b"]
+
+
+async def test_a_command_that_cannot_be_split_is_not_set(editor: JpClient, path: Path) -> None:
+    with pytest.raises(WireFault, match="a command line in which every quotation ends"):
+        await editor.request("jp/config/set", {"config": ["editor.cmd=vi 'x"]})
+    assert path.read_text(encoding="utf-8") == TEXT
 
 
 async def test_the_command_does_the_same(editor: JpClient, path: Path) -> None:

@@ -162,7 +162,7 @@ async def test_what_was_removed_is_taken_back(editor: JpClient, own_user: UserFo
         ("compact", {"reasoning": True, "toTurn": 0}, -32602, "`toTurn` counts from 1"),
         ("compact", {"keepLast": "soon"}, -32602, "`keepLast` must be a duration"),
         ("compact", {"dryRun": True, "summary": ""}, -32602, "the summary is empty"),
-        ("compact", {"reset": 1}, -32602, "has 0 compactions"),
+        ("compact", {"reset": 1}, -32602, "has 0 compactions, so there is no compaction 1"),
         ("export", {"turns": {"fromTurn": 3}}, -32602, "the conversation has 2 turns"),
         ("export", {"conversation": "jp-c1"}, -32803, "There is no conversation jp-c1"),
         ("restore", {"conversation": "jp-c1"}, -32803, "There is no conversation jp-c1 in the trash"),

@@ -111,6 +111,50 @@ async def test_completion(editor: Editor, user: UserFolders, marked: str, label:
     document.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "marked", "label", "expected"),
+    [
+        (
+            "half.json",
+            '{"user": {"name": "𝄞"}, "assistant": {"na|}}',
+            "name",
+            '{"user": {"name": "𝄞"}, "assistant": {"name": }}',
+        ),
+        ("half.yaml", "assistant: { 'na| } # 𝄞", "name", "assistant: { 'name':  } # 𝄞"),
+        ("half.toml", "x = '𝄞'\n[[ext|]]", "extends", "x = '𝄞'\n[[extends]]"),
+    ],
+)
+async def test_what_is_half_written_keeps_what_stands_behind_it(
+    editor: Editor, user: UserFolders, name: str, marked: str, label: str, expected: str
+) -> None:
+    text, offset = cursor(marked)
+    document = editor.open(user.workspace / ".jp/config" / name, text)
+    params = types.CompletionParams(document.id, document.position(offset))
+    result = await editor.text_document_completion_async(params)
+    assert isinstance(result, types.CompletionList)
+    (item,) = [item for item in result.items if item.label == label]
+    assert item.text_edit is not None
+    assert document.edited([item.text_edit]) == expected
+    document.close()
+
+
+async def test_a_misspelt_key_in_a_merged_list_is_mended(editor: Editor, user: UserFolders) -> None:
+    text = "assistant.instructions = { value = [{ title = '𝄞', itmes = [] }], strategy = 'replace' }\n"
+    document = editor.open(user.workspace / ".jp/config/merged.toml", text)
+    found = await document.diagnostics(lambda found: "did you mean" in str(found))
+    (wrong,) = [each for each in found if each.code == "unknown-key"]
+    assert document.piece(wrong.range) == "itmes"
+    context = types.CodeActionContext([wrong], only=[types.CodeActionKind.QuickFix])
+    actions = await editor.text_document_code_action_async(
+        types.CodeActionParams(document.id, wrong.range, context)
+    )
+    titles = [each.title for each in actions or [] if isinstance(each, types.CodeAction) and each.edit]
+    assert titles == ["Change to `items`"]
+    document.becomes(text.replace("itmes", "items"))
+    await document.diagnostics(lambda found: not [each for each in found if each.code == "unknown-key"])
+    document.close()
+
+
 async def test_hover_says_where_a_value_is_from(editor: Editor, user: UserFolders) -> None:
     document = editor.open(user.workspace / ".jp/config/personas/dev.toml", PERSONA)
     params = types.HoverParams(document.id, document.place_of("name"))
@@ -194,6 +238,17 @@ async def test_what_other_files_make_of_it(editor: Editor, user: UserFolders) ->
     ]
     for each in (document, other, stray):
         each.close()
+
+
+async def test_what_a_file_extends_is_its_own(editor: Editor, user: UserFolders) -> None:
+    text = f'extends = ["config/personas/dev.toml"]\n{BASE}'  # which extends another file in turn
+    document = editor.open(user.workspace / ".jp/config.toml", text)
+    await document.diagnostics(lambda found: not found)
+    hover = await editor.text_document_hover_async(
+        types.HoverParams(document.id, document.place_of("extends"))
+    )
+    assert "no effect" not in str(hover)
+    document.close()
 
 
 async def test_other_files_are_left_alone(editor: Editor, user: UserFolders) -> None:
@@ -374,3 +429,22 @@ async def test_the_document_of_a_conversation(editor: Editor, user: UserFolders,
     elsewhere = types.HoverParams(document.id, types.Position(0, 0))
     assert await editor.text_document_hover_async(elsewhere) is None
     document.close()
+
+
+async def test_a_client_without_symbols_within_symbols_gets_one_list(
+    plain: JpClient, user: UserFolders
+) -> None:
+    uri = (user.workspace / ".jp/config.toml").as_uri()
+    document = {"uri": uri, "languageId": "toml", "version": 1, "text": BASE}
+    plain.notify("textDocument/didOpen", {"textDocument": document})
+    symbols = await plain.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+    plain.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert [(each["name"], each.get("containerName")) for each in symbols] == [
+        ("config_load_paths", None),
+        ("providers.llm.aliases", None),
+        ("fast", "providers.llm.aliases"),
+        ("assistant", None),
+        ("name", "assistant"),
+    ]
+    assert {each["location"]["uri"] for each in symbols} == {uri}
+    assert symbols[2]["location"]["range"]["start"] == {"line": 3, "character": 0}

@@ -86,6 +86,36 @@ async def test_whichever_save_fails_nothing_is_lost_silently(
     assert (after["text"], after["persisted"]) == ("Well again.", True)
 
 
+@pytest.mark.requirement("S22", "R344")
+@pytest.mark.parametrize("verb", ["query", "new", "fork"])
+async def test_a_conversation_that_cannot_be_stored_leaves_nothing(
+    troubled: JpServer, troubles: SavingTroubles, tool_user: UserFolders, vendor: ChatVendor, verb: str
+) -> None:
+    """The workspace has its copy by then, and the user's folder a part of one; a list would show it as damaged."""
+    client = troubled.client
+    vendor.will_answer(answer("Hello."))
+    source = (await client.query("hi", f"source-{verb}", conversation="new"))["conversation"]
+    before = conversation_folders(tool_user)
+    method, params = {
+        "query": ("jp/query", {"text": "go", "conversation": "new"}),
+        "new": ("jp/conversation/new", {"title": "Nothing of it"}),
+        "fork": ("jp/conversation/fork", {"conversation": source}),
+    }[verb]
+    troubles.fail(1, lasts=True)
+    fault = await client.refusal(method, params)
+    assert fault.data["code"] == "persist_failed"
+    assert "No space left on device" in fault.message
+    assert conversation_folders(tool_user) == before
+    listed = await client.request("jp/conversation/list")
+    assert not [each for each in listed["conversations"] if "problem" in each]
+
+
+def conversation_folders(user: UserFolders) -> set[Path]:
+    """The folders of all live conversations, in both places."""
+    places = (user.conversations, user.workspace / ".jp" / "conversations")
+    return {each for place in places for each in place.iterdir() if not each.name.startswith(".")}
+
+
 def check_outcome(user: UserFolders, result: Json) -> None:
     """What came is on disk, or in a copy that the answer names; and the answer says which."""
     if result["persisted"]:

@@ -100,6 +100,51 @@ def test_what_was_put_away_or_removed_comes_back(nvim: NvimScreen, vendor: ChatV
     wait_for_chat(nvim, "Kept.")
 
 
+def test_what_could_not_be_asked_goes_when_the_conversation_is_back(
+    nvim: NvimScreen, vendor: ChatVendor
+) -> None:
+    conversation = ask(nvim, vendor, "Remember this", "Kept.")
+    nvim.command("Jp archive")
+    nvim.wait_for(r"Remember this \(archived\)")
+    nvim.command("Jp ask Are you there")
+    nvim.wait_for("There is no conversation")
+    nvim.type(":Jp unarchive<CR>")
+    nvim.wait_for(f"1: .*{conversation}  Remember this")
+    nvim.type("1<CR>")
+    nvim.wait_until_gone("There is no conversation")
+    nvim.wait_until_gone(r"\(archived\)")
+    wait_for_chat(nvim, "Kept.")
+
+
+def test_what_is_typed_about_a_conversation(nvim: NvimScreen, vendor: ChatVendor) -> None:
+    conversation = ask(nvim, vendor, "Remember this", "Kept.")
+    nvim.command("Jp label area=storage wip")
+    nvim.wait_for("labels: area=storage, wip")
+    nvim.type(":Jp label<CR>")
+    nvim.wait_for("Labels beside area=storage wip")
+    nvim.type("-wip<CR>")
+    nvim.wait_for("labels: area=storage$")
+    nvim.type(":Jp expire<CR>")
+    nvim.wait_for("Remove it after")
+    nvim.type("soonish<CR>")
+    nvim.wait_for("jp: `expires` must be a duration")
+    nvim.command("Jp expire 30d")
+    nvim.wait_for(r"may be removed after \d{4}-\d\d-\d\d \d\d:\d\d UTC$")
+    nvim.type(":Jp move<CR>")
+    nvim.wait_for("1: For you alone")
+    nvim.type("1<CR>")
+    nvim.wait_for("is yours alone now")
+    assert summary(nvim, conversation)["local"] is True
+
+
+def test_a_long_title_is_cut_at_its_end(nvim: NvimScreen, vendor: ChatVendor) -> None:
+    ask(nvim, vendor, "Remember this", "Kept.")
+    nvim.command("Jp rename Locks and files, at such a length that no window is wide enough for it")
+    nvim.wait_for("│ Locks and files, at such.*…$")
+    nvim.command("Jp pin")
+    nvim.wait_for('"Locks and files, at such a length that .*…" is pinned')
+
+
 def test_something_is_done_with_a_conversation_of_the_list(nvim: NvimScreen, vendor: ChatVendor) -> None:
     first = ask(nvim, vendor, "First", "One.")
     second = ask(nvim, vendor, "Second", "Two.")

@@ -136,3 +136,15 @@ def test_a_missing_server_is_no_trouble_for_a_file(user: UserFolders, short_fold
     with nvim_with_plugin(user, short_folder, cmd=["/no/such/jp-lsp"]) as nvim:
         nvim.command("edit .jp/config.toml")
         assert nvim.lua("return vim.fn.execute('messages')") == ""
+
+
+def test_the_window_is_whole_again_when_an_explanation_is_closed(nvim: NvimScreen, user: UserFolders) -> None:
+    open_config(nvim, user, '[assistant]\nname = "Ada"\n')
+    nvim.type("GK")
+    nvim.wait_for(r"now: ")
+    nvim.command("Jp explain config assistant.name")
+    nvim.wait_for("Where settings come from")
+    nvim.type("q")
+    nvim.wait_until_gone("Where settings come from")
+    nvim.wait_until_still()
+    assert nvim.lua("return vim.o.cmdheight") == 1

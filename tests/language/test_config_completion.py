@@ -29,6 +29,11 @@ KNOWN = Known(
         ("[assi|]", "assistant", "[assistant]"),
         ("[assistant.mo|]\n", "model", "[assistant.model]\n"),
         ("[[assistant.|", "instructions", "[[assistant.instructions"),
+        ("[[ext|]]", "extends", "[[extends]]"),
+        ("[[assi|]]", "assistant", "[[assistant]]"),  # on the way to a list of tables
+        ("[assistant]\n[assistant.|]", "model", "[assistant]\n[assistant.model]"),
+        ("[assistant]\nmodel = { 'i| }", "id", "[assistant]\nmodel = { 'id' =  }"),
+        ('assistant."na| # x\n', "name", 'assistant."name" =  # x\n'),
         ("[assistant]\nna|\n[style]\n", "name", "[assistant]\nname = \n[style]\n"),
         ("assistant.|", "name", "assistant.name = "),
         ("[assistant]\nmodel = { i| }", "id", "[assistant]\nmodel = { id =  }"),
@@ -58,6 +63,26 @@ def test_is_offered(marked: str, label: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("suffix", "marked", "label", "expected"),
+    [
+        (".json", '{"assistant": {"na|}}', "name", '{"assistant": {"name": }}'),
+        (".json5", "{assistant: {'na|}} // x", "name", "{assistant: {'name': }} // x"),
+        (".yaml", "assistant: { 'na| }", "name", "assistant: { 'name':  }"),
+        (
+            ".yaml",
+            'assistant: { model: { id: "an| } }',
+            "openai/big",
+            'assistant: { model: { id: "openai/big" } }',
+        ),
+    ],
+)
+def test_quotes_that_are_not_closed_yet_take_nothing_behind_the_cursor(
+    suffix: str, marked: str, label: str, expected: str
+) -> None:
+    assert completed(marked, label, KNOWN, suffix) == expected
+
+
+@pytest.mark.parametrize(
     ("marked", "label", "expected"),
     [
         ("? assi|", "assistant", "? assistant"),
@@ -76,6 +101,12 @@ def test_a_key_behind_a_question_mark_has_its_value_below(marked: str, label: st
     [
         ("[assistant]\nname = 'x'\n|", "name"),  # it is there already
         ("[assistant.|]", "name"),  # no table
+        ("[|]", "extends"),  # a list, which a header with one bracket cannot begin
+        ("[assistant.instructions.|]", "value"),
+        ("[[|]]", "editor"),  # a table with no list of tables in it
+        ("[[assistant.|]]", "request"),
+        ("|\n[assistant]\nname = 'x'\n", "assistant"),  # TOML has no table in two places
+        ("[assistant]\n|\n[[assistant.instructions]]\n", "instructions"),
         ("# |", "inherit"),
         ("inherit = true |", "true"),
         ("[nowhere]\n|", "name"),

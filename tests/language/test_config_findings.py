@@ -37,6 +37,18 @@ def found(text: str, facts: FileFacts | None = None, suffix: str = ".toml") -> l
             [("not-toml", "inherit =", "not valid TOML: Invalid value"), ("unknown-key", "nmae", "name")],
         ),
         ("[assistant]\nmodel.parameters.temprature = 1\n", [("unknown-key", "temprature", "temperature")]),
+        (
+            "assistant.instructions = { value = [{ title = 'x' }, { titel = 'x', items = 3 }] }\n",
+            [("unknown-key", "titel", "title"), ("wrong-value", "3", "expected a list, got 3")],
+        ),
+        (
+            "[assistant]\nsystem_prompt = { value = 3 }\n",
+            [("wrong-value", "3", "expected text as `value`, got 3")],
+        ),
+        (
+            "conversation.labels = { value = { a = [] }, strategy = 'keep' }\n",
+            [("wrong-value", "[]", "expected text, or a table with `value`, got a list")],
+        ),
     ],
 )
 def test_what_the_text_tells(text: str, expected: list[tuple[str, str, str]]) -> None:

@@ -7,6 +7,7 @@ from jp_lsp.protocol.capability import ClientCapabilities
 from jp_lsp.protocol.conversation import ConversationListParams, RenderParams
 from jp_lsp.protocol.prompt import AnswerParams, PromptResult
 from jp_lsp.protocol.reading import InvalidParams, read
+from jp_lsp.protocol.search import ConversationSearchParams
 from jp_lsp.protocol.turn import InterruptParams, QueryParams
 
 CONVERSATION = "jp-c17912345678"
@@ -92,6 +93,11 @@ def test_a_wrong_query_is_refused_by_the_name_of_the_field(value: object, messag
         (PromptResult, {"text": False}, "`text` must be a string, not false"),
         (InterruptParams, {"turn": {}}, "`turn` must be an integer or a string, not an object"),
         (ConversationListParams, {"limit": 0}, "`limit` must be 1 or more, not 0"),
+        (
+            ConversationSearchParams,
+            {"pattern": "x", "limit": 10_001},
+            "`limit` must be 10000 or less, not 10001",
+        ),
         (RenderParams, {}, "`conversation` is missing"),
         (
             RenderParams,

@@ -74,6 +74,7 @@ async def test_a_descriptor_that_does_not_wait_is_waited_for(pipes: dict[Stream,
         size += len(await asyncio.get_running_loop().run_in_executor(None, pipes["answer"].take))
     await flushed
     output.stop()
+    assert size == 500_000
 
 
 async def test_a_lost_stream_is_told_once_and_the_others_go_on(pipes: dict[Stream, Pipe]) -> None:

@@ -24,9 +24,10 @@ local function summary(more)
 end
 
 check.case('describes a conversation by its day, id and title', function()
-  check.equal(conversations.describe(summary({})), '2026-10-05  jp-c17912345678  Locks')
+  check.equal(conversations.describe(summary({}), 'Locks'), '2026-10-05  jp-c17912345678  Locks')
+  check.equal(conversations.describe(summary({}), nil), '2026-10-05  jp-c17912345678')
   check.equal(
-    conversations.describe(summary({ archivedAt = '2026-11-01T00:00:00Z' })),
+    conversations.describe(summary({ archivedAt = '2026-11-01T00:00:00Z' }), 'Locks'),
     '2026-11-01  jp-c17912345678  Locks'
   )
 end)
@@ -40,9 +41,26 @@ check.case('says what is special about a conversation', function()
     labels = { { key = 'area', value = 'storage' }, { key = 'wip', value = '' } },
   })
   check.equal(
-    conversations.describe(special),
+    conversations.describe(special, 'Locks'),
     '2026-10-05  jp-c17912345678  Locks  · in use · pinned · local · until 2026-12-24 · area=storage · wip'
   )
+end)
+
+check.case('calls a conversation by its title, or by how it begins in an open chat', function()
+  local chat = {
+    conversation = 'jp-c1',
+    beginning = function()
+      return 'Why?'
+    end,
+  }
+  local client = { chats = { chat } }
+  check.equal(conversations.name(client, 'jp-c1', 'Locks'), 'Locks')
+  check.equal(conversations.name(client, 'jp-c1', nil), 'Why?')
+  check.equal(conversations.name(client, 'jp-c2', nil), nil)
+end)
+
+check.case('writes a time for people', function()
+  check.equal(verbs.time('2026-12-31T03:18:51.167237600Z'), '2026-12-31 03:18 UTC')
 end)
 
 check.case('reads labels to add and keys to take away', function()
@@ -81,7 +99,7 @@ check.case('describes a hit by where it is and what stands around it', function(
     after = '()\t# taken',
     count = 3,
   }
-  check.equal(search.describe(hit), 'Locks · 2, result: x = lock() # taken (3×)')
+  check.equal(search.describe(hit, 'Locks'), 'Locks · turn 2, result: x = lock() # taken (3×)')
   check.equal(
     search.describe({ conversation = 'jp-c1', scope = 'title', before = '', match = 'lock', after = '', count = 1 }),
     'jp-c1 · title: lock'

@@ -3,7 +3,7 @@
 Those of configuration files are given here; for the document of a conversation its own handlers are asked.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from anyio import to_thread
 from lsprotocol import types
@@ -28,8 +28,19 @@ _KINDS: Mapping[str, types.SymbolKind] = {
 
 async def document_symbol(
     session: Session, params: types.DocumentSymbolParams
-) -> Sequence[types.DocumentSymbol]:
-    """List the tables and keys of a configuration file, or the turns of a conversation."""
+) -> Sequence[types.DocumentSymbol] | Sequence[types.SymbolInformation]:
+    """List the tables and keys of a configuration file, or the turns of a conversation.
+
+    A client that does not say that it knows symbols within symbols gets one list of all of them.
+    """
+    symbols = await _symbols(session, params)
+    support = session.protocol.capability(
+        "textDocument", "documentSymbol", "hierarchicalDocumentSymbolSupport"
+    )
+    return symbols if support is True else list(_flat(params.text_document.uri, symbols))
+
+
+async def _symbols(session: Session, params: types.DocumentSymbolParams) -> Sequence[types.DocumentSymbol]:
     file = await session.configuration_files.edited(params.text_document.uri)
     if file is None:
         return await conversation_document.document_symbol(session, params)
@@ -58,6 +69,16 @@ async def document_link(session: Session, params: types.DocumentLinkParams) -> S
     if file is None:
         return await conversation_document.document_link(session, params)
     return await to_thread.run_sync(_links, file)
+
+
+def _flat(
+    uri: str, symbols: Sequence[types.DocumentSymbol], above: str | None = None
+) -> Iterator[types.SymbolInformation]:
+    for symbol in symbols:
+        yield types.SymbolInformation(
+            types.Location(uri, symbol.range), symbol.name, symbol.kind, container_name=above
+        )
+        yield from _flat(uri, symbol.children or (), symbol.name)
 
 
 def _links(file: EditedFile) -> Sequence[types.DocumentLink]:

@@ -87,6 +87,8 @@ async def test_links_are_judged_by_where_they_lead(folder: Folder) -> None:
             await folder.fetch(outside)
     with pytest.raises(AttachmentError, match="no path that can be followed"):
         await folder.fetch("file:a%00b")
+    with pytest.raises(AttachmentError, match="no path that can be followed"):
+        await folder.fetch("file:" + "a" * 300)
 
 
 KINDS: dict[str, tuple[bytes, str | None]] = {

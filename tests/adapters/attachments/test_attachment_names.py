@@ -2,11 +2,16 @@
 
 import pytest
 
+from jp_lsp.attachments.naming import Namer
 from jp_lsp.conversation.thread import TextAttachment
 from jp_lsp.ports.attachment import AttachmentError
 from tests.adapters.attachments.fetching import Folder, sources
+from tests.support.closed_folder import closed
 
 pytestmark = pytest.mark.anyio
+
+LONG = "a" * 300
+"""More than a name on a disk may have."""
 
 ENTRIES: dict[str, str] = {
     "a.md": "file:a.md",
@@ -27,6 +32,8 @@ ENTRIES: dict[str, str] = {
     "file:docs/*?exclude": "file:docs/*?exclude",
     "cmd:git diff": "cmd:git diff",
     "https://example.com/a": "https://example.com/a",
+    f"https://example.com/a?{LONG}": f"https://example.com/a?{LONG}",
+    f"cmd:echo {LONG}": f"cmd:echo {LONG}",
     "mcp+notes+memo://one": "mcp+notes+memo://one",
     "other:thing": "other:thing",
     "jp-c17912345678": "jp://jp-c17912345678",
@@ -60,12 +67,19 @@ async def test_an_entry_finds_what_was_named(folder: Folder) -> None:
         ("file://{root}/none.md", "there is no such file or folder in the workspace"),
         ("jp-cx", "is no conversation id"),
         ("a\0b", "is no path that can be followed"),
+        (LONG, "is no path that can be followed"),
     ],
 )
 async def test_what_is_not_there_is_refused(folder: Folder, name: str, text: str) -> None:
     folder.write(**{"../other.md": "secret"})
     with pytest.raises(AttachmentError, match=text):
         await folder.name(name.format(root=folder.path))
+
+
+async def test_what_is_in_a_closed_folder_is_refused(folder: Folder) -> None:
+    folder.write(**{"shut/a.md": "text"})
+    with closed(folder.path / "shut"), pytest.raises(AttachmentError, match="can be followed"):
+        Namer(str(folder.path), None).read_now(["shut/a.md"], ())
 
 
 async def test_a_document_without_a_file_is_for_this_query_alone(folder: Folder) -> None:

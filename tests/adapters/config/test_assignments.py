@@ -279,6 +279,11 @@ REJECTED: dict[str, str] = {
     "assistant.model.parameters.reasoning=hgh": "assistant.model.parameters.reasoning: type error: expected `off`, "
     "`auto`, an effort (one of `none`, `auto`, `xlow`, `low`, `medium`, `high`, `xhigh`, `max`, or a number of "
     "tokens) or a table with `effort`, got `hgh`",
+    "conversation.tools.t.command=a 'b": "conversation.tools.t.command: type error: expected a command line in which "
+    "every quotation ends, got `a 'b`",
+    """editor.cmd:="vi 'x\"""": "editor.cmd: type error: expected a command line in which every quotation ends, got `vi 'x`",
+    "conversation.tools.t.style.parameters=fmt 'x": "conversation.tools.t.style.parameters: type error: expected a command "
+    "line in which every quotation ends, got `fmt 'x`",
     "conversation.tools.t.source=mcp": "conversation.tools.t.source: type error: expected a source that names its "
     "server, such as `mcp.SERVER`, got `mcp`",
     "conversation.tools.t.source=npm.x": "conversation.tools.t.source: type error: expected `builtin`, `local` or "

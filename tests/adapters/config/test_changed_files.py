@@ -1,6 +1,7 @@
 """Setting and unsetting keys in a file that the user picks (config-and-tools 1.11)."""
 
 import re
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ VALUES: dict[str, tuple[Wish | str, str]] = {
     "a model of ours": ("assistant.model.id=lmstudio/x", '[assistant.model]\nid = "lmstudio/x"\n'),
     "thinking": (
         "assistant.model.parameters.reasoning=high",
-        '[assistant.model.parameters]\nreasoning = "high"\n',
+        '[assistant.model.parameters]\nreasoning = { effort = "high" }\n',
     ),
     "a list": ("editor.envs=A, B", '[editor]\nenvs = ["A", "B"]\n'),
     "an item more": ("config_load_paths+=roles", 'config_load_paths = ["roles"]\n'),
@@ -233,6 +234,84 @@ def test_an_expression_is_about_what_the_file_has(world: Any, case: str) -> None
     text, expression, wanted = ADDED[case]
     world.user(text)
     assert plan(world, "user_global", expression).after == wanted
+
+
+MCP_SERVER = '[providers.mcp.s]\ntype = "stdio"\ncommand = "c"\n'
+LOCAL_TOOL = '[conversation.tools.t]\nsource = "local"\ncommand = "c"\n'
+FOREIGN_WORDS: dict[str, tuple[str, Wish | str, str]] = {
+    "a key as assignments have it": (
+        MCP_SERVER,
+        "providers.mcp.s.args=b",
+        MCP_SERVER + 'arguments = ["b"]\n',
+    ),
+    "the same, to add to": (MCP_SERVER, "providers.mcp.s.env+=V", MCP_SERVER + 'variables = ["V"]\n'),
+    "such a key in an object": (
+        "",
+        'providers.mcp.s:={"type":"stdio","command":"c","args":["a"],"env":["V"]}',
+        MCP_SERVER + 'arguments = ["a"]\nvariables = ["V"]\n',
+    ),
+    "in a map": (
+        "",
+        SetKey("providers.mcp", {"s": {"type": "stdio", "command": "c", "args": ["a"]}}),
+        MCP_SERVER + 'arguments = ["a"]\n',
+    ),
+    "in an item": (
+        "",
+        SetKey("conversation.attachments", [{"kind": "cmd", "path": "x"}]),
+        '[[conversation.attachments]]\ntype = "cmd"\npath = "x"\n',
+    ),
+    "in an item that is added": (
+        'conversation.attachments = ["file:a"]\n',
+        'conversation.attachments:+=[{"kind":"cmd","path":"x"}]',
+        'conversation.attachments = ["file:a", { type = "cmd", path = "x" }]\n',
+    ),
+    "in an item of a list that says how to merge": (
+        "",
+        SetKey("conversation.attachments", {"value": [{"kind": "cmd", "path": "x"}], "strategy": "replace"}),
+        '[conversation.attachments]\nstrategy = "replace"\n\n'
+        '[[conversation.attachments.value]]\ntype = "cmd"\npath = "x"\n',
+    ),
+    "an effort alone": (
+        "",
+        "assistant.model.parameters.reasoning=high",
+        '[assistant.model.parameters]\nreasoning = { effort = "high" }\n',
+    ),
+    "an effort in tokens": (
+        "",
+        SetKey("assistant.model.parameters", {"reasoning": 2048}),
+        "[assistant.model.parameters]\nreasoning = { effort = { absolute = 2048 } }\n",
+    ),
+    "a word for reasoning that it knows": (
+        "",
+        "assistant.model.parameters.reasoning=off",
+        '[assistant.model.parameters]\nreasoning = "off"\n',
+    ),
+    "a title alone": (
+        "",
+        'assistant.instructions:=["Tone"]',
+        '[[assistant.instructions]]\ntitle = "Tone"\n',
+    ),
+    "a switch for a choice": (
+        "",
+        SetKey("assistant.tool_choice", value=False),
+        '[assistant]\ntool_choice = "none"\n',
+    ),
+    "names of a map that look like such a key": (
+        LOCAL_TOOL,
+        'conversation.tools.t.options:={"args":{"kind":"x"}}',
+        LOCAL_TOOL + 'options = { args = { kind = "x" } }\n',
+    ),
+}
+
+
+@pytest.mark.requirement("G18")
+@pytest.mark.parametrize("case", FOREIGN_WORDS)
+def test_a_file_is_written_in_words_of_the_command_line_tool(world: Any, case: str) -> None:
+    """We read more than it does, and it refuses a whole file for one word (config-and-tools 1.6, 3.3)."""
+    text, wish, wanted = FOREIGN_WORDS[case]
+    world.user(text)
+    after = plan(world, "user_global", wish).after
+    assert (tomllib.loads(after), after.startswith(text)) == (tomllib.loads(wanted), wanted.startswith(text))
 
 
 BAD: dict[str, tuple[Wish | str, str]] = {

@@ -98,8 +98,8 @@ def lists(lower: Any, higher: Any) -> Any:
     dedup = above.get("dedup", "inherit")
     if dedup == "inherit":
         dedup = below.get("dedup", "inherit")
-    kept = [] if below.get("discard_when_merged") else below.get("value", [])
-    more = above.get("value", [])
+    kept = [] if below.get("discard_when_merged") else items_of(below)
+    more = items_of(above)
     match above.get("strategy"):
         case "replace":
             items = more
@@ -108,7 +108,7 @@ def lists(lower: Any, higher: Any) -> Any:
         case _:
             items = kept + more
     if dedup is True:
-        items = [item for index, item in enumerate(items) if item not in items[:index]]
+        items = distinct(items)
     manner = {name: above[name] for name in ("strategy", "discard_when_merged") if name in above}
     return {"value": items, **manner, "dedup": dedup}
 
@@ -163,7 +163,10 @@ def text_of(value: Any) -> Any:
 
 
 def items_of(value: Any) -> Any:
-    return value.get("value", []) if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    items = value.get("value", [])
+    return distinct(items) if value.get("dedup") is True else items
 
 
 def entries_of(value: Any) -> Any:
@@ -411,7 +414,7 @@ def sources_of(key: str, layers: Sequence[Sequence[Any]]) -> list[Source]:
 
 
 def distinct(value: Any) -> Any:
-    """Leave doubles out, which a file that asks for none has by itself until it is merged with another."""
+    """Leave doubles out: that there are none may be all that a shadowed file asks for."""
     if not isinstance(value, list):
         return value
     return [item for index, item in enumerate(value) if item not in value[:index]]

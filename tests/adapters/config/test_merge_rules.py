@@ -155,6 +155,11 @@ CASES: dict[str, tuple[str, list[object], object]] = {
     "a list replaces": (SECTIONS, [[A], {"value": [B], "strategy": "replace"}], [B]),
     "a list replaces by nothing": (SECTIONS, [[A], {"strategy": "replace"}], []),
     "a list is deduplicated": (SECTIONS, [[A], {"value": [B, A], "dedup": True}], [A, B]),
+    "so are the items of a file above which there is no other": (
+        SECTIONS,
+        [{"value": [A, B, A], "dedup": True}],
+        [A, B],
+    ),
     "deduplication is sticky": (SECTIONS, [{"value": [A], "dedup": True}, [B], [A]], [A, B]),
     "deduplication can be switched off": (
         SECTIONS,

@@ -77,6 +77,17 @@ def test_nothing_found_without_load_paths_says_so(world: Any):
     )
 
 
+def test_an_absolute_load_path_is_taken_for_a_relative_one(world: Any, value_of: Value, tmp_path: Path):
+    """So a workspace cannot lead into folders of the disk that it does not know the place of (1.4, 1.5)."""
+    outside = tmp_path / "outside"
+    world.workspace(f'config_load_paths = ["/cfg", "{outside}"]')
+    world.workspace('assistant.name = "inside"', "cfg/reviewer.toml")
+    world.workspace('assistant.name = "outside"', f"{outside}/other.toml")
+    assert value_of("assistant.name", "reviewer") == "inside"
+    assert "no file of that name was found" in world.refusal("other")
+    assert [each.name for each in world.settings().named()] == ["reviewer"]
+
+
 def test_a_request_cannot_change_where_names_are_looked_for(roles: Any):
     roles.workspace("", "elsewhere/other.toml")
     assert "no file of that name was found" in roles.refusal("config_load_paths=elsewhere", "other")

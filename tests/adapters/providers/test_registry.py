@@ -101,10 +101,17 @@ def test_a_url_from_the_environment_is_named_as_such() -> None:
 def test_a_compatible_server_needs_an_address() -> None:
     assert refused(ModelId("compatible", "x")) == (
         "config_invalid",
-        "The base URL of provider 'compatible' is not set; set providers.llm.compatible.base_url, such as"
+        "The base URL of provider 'compatible' is not set; set jp.compatible.base_url, such as"
         " 'https://host/path'.",
-        "providers.llm.compatible.base_url",
+        "jp.compatible.base_url",
     )
+
+
+def test_an_address_that_editors_set_is_named_as_they_do() -> None:
+    """The configuration files know no table for these vendors, and would refuse one."""
+    settings = ProviderSettings("nowhere")
+    assert refused(ModelId("lmstudio", "x"), lmstudio=settings)[2] == "jp.lmstudio.base_url"
+    assert refused(ModelId("llamacpp", "x"), llamacpp=settings)[2] == "providers.llm.llamacpp.base_url"
 
 
 def test_an_unknown_vendor_names_the_known_ones_and_a_near_one() -> None:

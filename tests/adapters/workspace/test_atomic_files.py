@@ -35,6 +35,28 @@ def test_the_mode_of_the_file_stays(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.requirement("S22")
+@pytest.mark.skipif(sys.platform == "win32", reason="sizes of files are not limited there")
+def test_a_disk_without_room_is_named(tmp_path: Path) -> None:
+    """A write that does not fit fails without a name; the program is one of its own, as its limit is for all files."""
+    program = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from jp_lsp.workspace.atomic import write_file\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "try:\n"
+        "    write_file(Path(sys.argv[1]), bytes(8192))\n"
+        "except OSError as error:\n"
+        "    sys.stdout.write(error.filename)\n"
+    )
+    path = tmp_path / "file.json"
+    path.write_bytes(b"old")
+    shown = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+    assert shown.stdout == str(path)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    assert path.read_bytes() == b"old"
+
+
 def test_a_left_over_neighbour_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "file.tmp").write_bytes(b"half")
     write_file(tmp_path / "file", b"whole")

@@ -369,7 +369,7 @@ class TestConflicts:
             await conversation.save()
         copy = place.silo / "recovery" / NAME
         assert str(failed.value) == (
-            f"{path} was changed by somebody else. Nothing was overwritten; your copy is in {copy}."
+            f"{path} was changed by somebody else; nothing was overwritten, and your copy is in {copy}"
         )
         assert states(place.storage) == before
         assert (copy / "events.json").read_text(encoding="utf-8") == file_text(

@@ -6,7 +6,6 @@ from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.workspace.locate import (
     ensure_workspace_id,
     find_workspace,
-    find_workspace_by_id,
     new_workspace_id,
     read_workspace_id,
     user_data_folder,
@@ -34,23 +33,15 @@ def test_there_may_be_none(tmp_path: Path) -> None:
     assert find_workspace(tmp_path) is None
 
 
-def test_a_workspace_is_found_by_its_id(place: Place) -> None:
-    roots = place.open()
-    workspace_id = read_workspace_id(place.storage)
-    assert workspace_id is not None
-    assert roots.silo is not None
-    assert find_workspace_by_id(place.user_data, workspace_id) == place.folder
-    assert find_workspace_by_id(place.user_data, "zzzzz") is None
-    assert find_workspace_by_id(place.user_data, "../..") is None
-
-
-def test_a_workspace_whose_storage_is_elsewhere_is_found_by_its_id(place: Place, tmp_path: Path) -> None:
+def test_a_workspace_whose_storage_is_elsewhere_is_the_one_that_its_silo_leads_to(
+    place: Place, tmp_path: Path
+) -> None:
+    """JP finds a workspace by its id through this link, and the workspace is the folder around what it names."""
     place.storage.rename(tmp_path / "elsewhere")
     place.storage.symlink_to(tmp_path / "elsewhere")
-    place.open()
-    workspace_id = read_workspace_id(place.storage)
-    assert workspace_id is not None
-    assert find_workspace_by_id(place.user_data, workspace_id) == place.folder
+    silo = place.open().silo
+    assert silo is not None
+    assert (silo.path / "storage").readlink() == place.storage
 
 
 @pytest.mark.parametrize(

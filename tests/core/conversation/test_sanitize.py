@@ -87,7 +87,11 @@ def check(entries: list[Raw], expected: list[str]) -> ConversationStream:
         # 4 and 5: inquiries without their other half, within a turn
         ([turn(), user("a"), answer("q")], ["turn", "user: a"]),
         ([turn(), user("a"), question("q")], ["turn", "user: a"]),
-        ([turn(), user("a"), answer("q"), question("q")], ["turn", "user: a"]),
+        ([turn(), user("a"), answer("q"), question("q")], ["turn", "user: a", "answer q", "question q"]),
+        (
+            [turn(), user("a"), answer("q"), question("q"), question("q")],
+            ["turn", "user: a", "answer q", "question q"],
+        ),
         ([turn(), user("a"), question("q"), answer("q")], ["turn", "user: a", "question q", "answer q"]),
         (
             [turn(), user("a"), question("q"), turn(), user("b"), answer("q")],

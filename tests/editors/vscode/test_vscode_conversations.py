@@ -95,6 +95,37 @@ def test_what_was_put_away_or_removed_comes_back(window: VsCodeWindow, vendor: C
     expect(window.text("Kept.")).to_be_visible()
 
 
+def test_keys_are_for_the_row_that_has_the_focus(window: VsCodeWindow, vendor: ChatVendor) -> None:
+    remember(window, vendor, "The lower row", "Kept.")
+    window.start_conversation()
+    remember(window, vendor, "The upper row", "Also kept.")
+    window.tree_row("The lower row").click()
+    expect(window.text("Kept.")).to_be_visible()
+    window.show_tree()
+    focused = window.page.locator(".part.sidebar .monaco-list-row.focused")
+    expect(focused).to_contain_text("The upper row")
+    window.press("F2")
+    expect(window.entry).to_have_value("The upper row")
+    window.press("Escape")
+    window.show_tree()
+    expect(focused).to_contain_text("The upper row")
+    window.press("Delete")
+    expect(window.toast('"The upper row" is removed.')).to_be_visible()
+    expect(window.tree_row("The lower row")).to_be_visible()
+    expect(window.tree_row("The upper row")).to_have_count(0)
+
+
+def test_what_is_typed_wrongly_is_told_in_a_sentence(window: VsCodeWindow, vendor: ChatVendor) -> None:
+    remember(window, vendor, "One to keep", "Kept.")
+    window.show_tree()
+    window.tree_menu("One to keep", "Say How Long to Keep...")
+    window.enter("soonish")
+    toast = window.toast("`expires` must be a duration")
+    expect(toast).to_be_visible()
+    expect(toast).not_to_contain_text("Invalid params")
+    window.picture("wrong duration")
+
+
 def test_going_on_in_a_copy(window: VsCodeWindow, vendor: ChatVendor) -> None:
     remember(window, vendor, "Two turns", "Of one.", "Of two.")
     window.show_tree()

@@ -68,6 +68,16 @@ def test_a_setting_is_found_by_its_value_and_changed(window: VsCodeWindow) -> No
     expect(window.editor).to_contain_text('name = "Grace"')
 
 
+def test_a_setting_that_is_not_set_yet_is_typed(window: VsCodeWindow) -> None:
+    window.command("JP: Change a Setting...")
+    window.entry.fill("assistant.model.parameters.temperature")
+    expect(window.row("assistant.model.parameters.temperature")).to_contain_text("as typed")
+    window.choose("assistant.model.parameters.temperature")
+    window.enter("0.5")
+    window.choose("Me, in this workspace")
+    expect(window.toast("assistant.model.parameters.temperature is 0.5 now.")).to_be_visible()
+
+
 def test_a_misspelt_key_is_mended_and_asked_about(window: VsCodeWindow, vendor: ChatVendor) -> None:
     gate = Hold()
     vendor.will_answer(answer("It is misspelt.\n\n", gate, "That is all."))

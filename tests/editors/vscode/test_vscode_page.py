@@ -54,6 +54,14 @@ def waiting(page: ChatPage) -> Talk:
 # How it looks
 
 
+def test_the_button_of_a_failure_is_below_its_words(chat: ChatPage) -> None:
+    failed = {"type": "failed", "token": "q1", "message": "No.", "action": {"id": "log", "title": "Log"}}
+    chat.send(opened(), Talk().ask("Well?").messages[0], failed)
+    edges = "(all) => all.map((each) => each.getBoundingClientRect().left)"
+    words, button = chat.tab.locator(".failure strong, .failure button").evaluate_all(edges)
+    assert words == button
+
+
 @pytest.mark.parametrize("scene", SCENES)
 def test_no_scene_has_a_serious_fault_of_accessibility(browser: Browser, address: str, scene: str) -> None:
     with browser.new_context(reduced_motion="reduce") as separate:

@@ -390,7 +390,8 @@ end
 ---@return jp.Problem
 local function to_problem(error)
   local data = type(error.data) == 'table' and error.data or {}
-  return { message = error.message, code = data.code, origin = data.origin, draft = data.draft }
+  local message = error.message:gsub('^Invalid params for [%w/]+: ', '') -- users know no methods
+  return { message = message, code = data.code, origin = data.origin, draft = data.draft }
 end
 
 --- Send a request, once the server is ready. `done` is called once; an error comes as its first argument.

@@ -16,15 +16,29 @@ function M.label(label)
   return label.value == '' and label.key or ('%s=%s'):format(label.key, label.value)
 end
 
+--- What to call a conversation: its title, or how it begins, if a chat shows it.
+---@param client jp.Client
+---@param conversation string
+---@param title string?
+---@return string?
+function M.name(client, conversation, title)
+  if title then
+    return title
+  end
+  for _, chat in pairs(client.chats) do
+    if chat.conversation == conversation then
+      return chat:beginning()
+    end
+  end
+end
+
 --- A conversation as a list shows it.
 ---@param summary jp.ConversationSummary
+---@param name string? what to call it
 ---@return string
-function M.describe(summary)
-  local words = {
-    (summary.archivedAt or summary.lastActivatedAt):sub(1, 10),
-    summary.conversation,
-    summary.title or '',
-  }
+function M.describe(summary, name)
+  local words = { (summary.archivedAt or summary.lastActivatedAt):sub(1, 10), summary.conversation }
+  table.insert(words, name)
   local marks = {}
   local function mark(is_there, text)
     table.insert(marks, is_there and text or nil)
@@ -39,7 +53,7 @@ function M.describe(summary)
   if #marks > 0 then
     table.insert(words, '· ' .. table.concat(marks, ' · '))
   end
-  return (table.concat(words, '  '):gsub('%s+$', ''))
+  return table.concat(words, '  ')
 end
 
 ---@param summary jp.ConversationSummary
@@ -68,15 +82,17 @@ function M.pick(client, prompt, filter, done)
         local before, after = pinned_first(one), pinned_first(other)
         return before < after or before == after and places[one] < places[other]
       end)
-      vim.ui.select(
-        result.conversations,
-        { prompt = prompt, kind = 'jp_conversation', format_item = M.describe },
-        function(summary)
-          if summary then
-            done(summary)
-          end
+      vim.ui.select(result.conversations, {
+        prompt = prompt,
+        kind = 'jp_conversation',
+        format_item = function(summary)
+          return M.describe(summary, M.name(client, summary.conversation, summary.title))
+        end,
+      }, function(summary)
+        if summary then
+          done(summary)
         end
-      )
+      end)
     end
   end)
 end
@@ -88,7 +104,6 @@ end
 ---@param place jp.Place?
 function M.open(client, conversation, title, place)
   local chat = require('jp.chat.buffer').open(client, conversation, title)
-  chat.is_removed = false
   chat:show()
   if place then
     chat:go_to(place)

@@ -4,7 +4,7 @@ local say = require('jp.say')
 
 local M = {}
 
---- Open a window for a buffer; when it is gone, the windows are as they were.
+--- Open a window for a buffer; when it is gone, the windows are as they were, unless others have come or gone.
 ---@param name string
 ---@param lines string[]
 ---@param filetype string
@@ -14,12 +14,15 @@ local function open(name, lines, filetype)
   vim.bo[buffer].bufhidden = 'wipe'
   vim.api.nvim_buf_set_lines(buffer, 0, -1, true, lines)
   local window, layout = vim.api.nvim_get_current_win(), vim.fn.winrestcmd()
+  local windows = vim.api.nvim_tabpage_list_wins(0)
   vim.cmd(('botright %dsplit'):format(math.min(math.max(#lines + 2, 6), math.floor(vim.o.lines / 2))))
   vim.api.nvim_win_set_buf(0, buffer)
   vim.api.nvim_create_autocmd('BufWipeout', {
     buffer = buffer,
     callback = vim.schedule_wrap(function()
-      vim.cmd(layout)
+      if vim.deep_equal(vim.api.nvim_tabpage_list_wins(0), windows) then
+        vim.cmd(layout)
+      end
       if vim.api.nvim_win_is_valid(window) then
         vim.api.nvim_set_current_win(window)
       end

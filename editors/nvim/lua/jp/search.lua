@@ -1,5 +1,6 @@
 --- Searching what was said in all conversations, and opening a hit at its place.
 
+local conversations = require('jp.conversations')
 local say = require('jp.say')
 
 local M = {}
@@ -20,12 +21,14 @@ local SPEAKERS = {
 
 --- A hit as a list shows it.
 ---@param hit jp.SearchHit
+---@param name string? what to call its conversation
 ---@return string
-function M.describe(hit)
-  local where = hit.turn and ('%d, %s'):format(hit.turn, SPEAKERS[hit.scope] or hit.scope) or SPEAKERS[hit.scope]
+function M.describe(hit, name)
+  local speaker = SPEAKERS[hit.scope] or hit.scope
+  local where = hit.turn and ('turn %d, %s'):format(hit.turn, speaker) or speaker
   local text = (hit.before .. hit.match .. hit.after):gsub('%s+', ' ')
   local more = hit.count > 1 and (' (%d×)'):format(hit.count) or ''
-  return ('%s · %s: %s%s'):format(hit.title or hit.conversation, where, vim.trim(text), more)
+  return ('%s · %s: %s%s'):format(name or hit.conversation, where, vim.trim(text), more)
 end
 
 --- Let the user choose among the places where a text was said, and show the one that is chosen.
@@ -48,11 +51,13 @@ function M.run(client, pattern)
     vim.ui.select(result.hits, {
       prompt = ('%q: %s'):format(pattern, count),
       kind = 'jp_hit',
-      format_item = M.describe,
+      format_item = function(hit)
+        return M.describe(hit, conversations.name(client, hit.conversation, hit.title))
+      end,
     }, function(hit)
       if hit then
         local place = hit.turn and { turn = hit.turn, scope = hit.scope, text = hit.match } or nil
-        require('jp.conversations').open(client, hit.conversation, hit.title, place)
+        conversations.open(client, hit.conversation, hit.title, place)
       end
     end)
   end)

@@ -232,6 +232,21 @@ local function literally(text)
   return (text:gsub('%%', '%%%%'))
 end
 
+--- A text that is cut at its end, where a statusline would cut its beginning.
+---@param text string
+---@param room integer cells
+---@return string
+local function shortened(text, room)
+  if vim.fn.strdisplaywidth(text) <= room then
+    return text
+  end
+  local count = vim.fn.strchars(text)
+  while count > 0 and vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, count)) >= room do
+    count = count - 1
+  end
+  return vim.fn.strcharpart(text, 0, count) .. '…'
+end
+
 --- For the title line of a chat.
 ---@param chat jp.Chat
 ---@return string
@@ -240,7 +255,9 @@ function M.winbar(chat)
     or chat:running() and '%#JpSpinner#' .. spinner() .. ' working'
     or chat.client.status == 'stopped' and '%#JpFailed#the server is stopped'
     or ''
-  return (' %%#JpTitle#%s%%*%%=%s%%* '):format(literally(chat:name()), now)
+  local taken = vim.fn.strdisplaywidth((now:gsub('%%#%w+#', ''))) + 3 -- with the blanks around
+  local name = shortened(chat:name(), vim.api.nvim_win_get_width(0) - taken)
+  return (' %%#JpTitle#%s%%*%%=%s%%* '):format(literally(name), now)
 end
 
 --- For the title line of an input: what goes along with the next query.

@@ -8,6 +8,7 @@ local work = require('jp.work')
 local M = {}
 
 local KEPT_TURNS = 2
+local LONGEST_NAME = 40
 
 ---@class jp.Verb
 ---@field desc string
@@ -18,7 +19,12 @@ local KEPT_TURNS = 2
 ---@param target jp.Target
 ---@return string
 local function name_of(target)
-  return target.title and ('"%s"'):format(target.title) or target.conversation
+  local name = conversations.name(target.client, target.conversation, target.title)
+  if not name then
+    return target.conversation
+  end
+  local short = vim.fn.strcharpart(name, 0, LONGEST_NAME) -- a message of two lines waits for a key
+  return ('"%s%s"'):format(short, short == name and '' or '…')
 end
 
 --- Ask the server for a change, and go on when it is made.
@@ -61,7 +67,7 @@ local function text_of(words, prompt, default, done)
     return
   end
   vim.ui.input({ prompt = prompt, default = default }, function(text)
-    if text then
+    if text and vim.trim(text) ~= '' then
       done(vim.trim(text))
     end
   end)
@@ -86,35 +92,72 @@ end
 ---@param target jp.Target
 ---@param words string[]
 local function label(target, words)
-  text_of(words, 'Labels (key, key=value, -key): ', nil, function(text)
-    change(target, 'labels', M.labels(vim.split(text, '%s+', { trimempty = true })), function(result)
-      local left = table.concat(vim.tbl_map(conversations.label, result.labels), ', ')
-      say.info(left == '' and 'no labels' or 'labels: ' .. left)
+  ---@param now jp.Label[]
+  local function tell(now)
+    local left = table.concat(vim.tbl_map(conversations.label, now), ', ')
+    say.info(left == '' and 'no labels' or 'labels: ' .. left)
+  end
+  ---@param prompt string
+  local function with(prompt)
+    text_of(words, prompt, nil, function(text)
+      change(target, 'labels', M.labels(vim.split(text, '%s+', { trimempty = true })), function(result)
+        tell(result.labels)
+      end)
     end)
+  end
+  if #words > 0 then
+    with('')
+    return
+  end
+  change(target, 'show', {}, function(shown)
+    local now = table.concat(vim.tbl_map(conversations.label, shown.labels), ' ')
+    with(('Labels%s (key, key=value, -key): '):format(now == '' and '' or ' beside ' .. now))
   end)
+end
+
+--- A time of the server's to read: its day and minute.
+---@param time string as RFC 3339, UTC
+---@return string
+function M.time(time)
+  return ('%s %s UTC'):format(time:sub(1, 10), time:sub(12, 16))
 end
 
 ---@param target jp.Target
 ---@param words string[]
 local function expire(target, words)
-  text_of(words, 'Keep it for (2h, 3d, or `never` to remove it): ', nil, function(text)
+  text_of(words, 'Remove it after (2h, 3d, or `never`): ', nil, function(text)
     change(target, 'expiry', { expires = text ~= 'never' and text or nil }, function(result)
-      local at = result.expiresAt and 'may be removed after ' .. result.expiresAt or 'is kept'
+      local at = result.expiresAt and 'may be removed after ' .. M.time(result.expiresAt) or 'is kept'
       say.info(('%s %s'):format(name_of(target), at))
     end)
   end)
 end
 
+---@type table<string, { desc: string, is_local: boolean, done: string }>
+local PLACES = {
+  ['local'] = { desc = 'For you alone', is_local = true, done = 'is yours alone now' },
+  workspace = { desc = 'In the workspace', is_local = false, done = 'is in the workspace now' },
+}
+
 ---@param target jp.Target
 ---@param words string[]
 local function move(target, words)
-  local is_local = words[1] == 'local'
-  if not is_local and words[1] ~= 'workspace' then
-    say.info('`:Jp move local` keeps it for you alone, `:Jp move workspace` also in the workspace')
+  local place = PLACES[words[1]]
+  if place then
+    simply('move', { ['local'] = place.is_local }, '%s ' .. place.done)(target)
     return
   end
-  local where = is_local and 'is yours alone now' or 'is in the workspace now'
-  simply('move', { ['local'] = is_local }, '%s ' .. where)(target)
+  vim.ui.select({ 'local', 'workspace' }, {
+    prompt = 'Where it is kept',
+    kind = 'jp_place',
+    format_item = function(name)
+      return PLACES[name].desc
+    end,
+  }, function(name)
+    if name then
+      move(target, { name })
+    end
+  end)
 end
 
 --- Which turns a copy has: all, the `last` few, or those up to the one `here`.
@@ -152,10 +195,12 @@ end
 local function export(target, words)
   local format = words[1] or 'markdown'
   change(target, 'export', { format = format }, function(result)
-    vim.cmd('botright split ' .. vim.fn.fnameescape(words[2] or result.name))
+    local path = words[2] or result.name
+    local is_there = vim.uv.fs_stat(path) ~= nil
+    vim.cmd('botright split ' .. vim.fn.fnameescape(path))
     vim.api.nvim_buf_set_lines(0, 0, -1, true, vim.split(result.text:gsub('\n$', ''), '\n', { plain = true }))
     vim.bo.filetype = format
-    say.info('`:w` writes it')
+    say.info(is_there and '`:w` writes it over the file that is there' or '`:w` writes it')
   end)
 end
 
@@ -301,7 +346,9 @@ function M.restore(client)
         prompt = 'Restore',
         kind = 'jp_trash',
         format_item = function(trashed)
-          return ('%s  %s  %s'):format(trashed.removedAt:sub(1, 10), trashed.conversation, trashed.title or '')
+          local words = { trashed.removedAt:sub(1, 10), trashed.conversation }
+          table.insert(words, conversations.name(client, trashed.conversation, trashed.title))
+          return table.concat(words, '  ')
         end,
       }, function(trashed)
         if trashed then

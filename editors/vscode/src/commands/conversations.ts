@@ -4,6 +4,10 @@ import { commands, window, type Disposable } from "vscode";
 import type { ConversationListParams } from "../protocol.gen";
 import { marksOf } from "../state/conversationWords";
 import type { JpWindow } from "../ui/window";
+import { registerReporting } from "./reporting";
+
+/** What the keys of the tree pass: they are for the row that has the focus. */
+const FOCUSED = "focused";
 
 /** What the tree passes: a row, or the arguments of its click. */
 export interface Row {
@@ -13,7 +17,7 @@ export interface Row {
 
 export function conversationCommands(jp: JpWindow): Disposable[] {
   return [
-    commands.registerCommand("jp.openConversation", async (given?: unknown) => {
+    registerReporting("jp.openConversation", async (given?: unknown) => {
       const row = rowOf(given) ?? (await pickConversation(jp, "Open a conversation"));
       if (row !== undefined) {
         await openConversation(jp, row);
@@ -22,9 +26,9 @@ export function conversationCommands(jp: JpWindow): Disposable[] {
     commands.registerCommand("jp.refreshConversations", () => {
       jp.conversations.refresh();
     }),
-    commands.registerCommand("jp.renameConversation", (row?: unknown) => rename(jp, row)),
-    commands.registerCommand("jp.archiveConversation", (row?: unknown) => archive(jp, row)),
-    commands.registerCommand("jp.unarchiveConversation", (row?: unknown) => unarchive(jp, row)),
+    registerReporting("jp.renameConversation", (row) => rename(jp, row)),
+    registerReporting("jp.archiveConversation", (row) => archive(jp, row)),
+    registerReporting("jp.unarchiveConversation", (row) => unarchive(jp, row)),
   ];
 }
 
@@ -35,7 +39,7 @@ export async function openConversation(jp: JpWindow, row: Row): Promise<void> {
 }
 
 async function rename(jp: JpWindow, given: unknown): Promise<void> {
-  const row = rowOf(given) ?? (await pickConversation(jp, "Rename a conversation"));
+  const row = await rowFor(jp, given, "Rename a conversation");
   const title =
     row && (await window.showInputBox({ title: "Rename the conversation", value: row.title ?? "" }));
   if (row !== undefined && title !== undefined && title.trim() !== "") {
@@ -48,16 +52,17 @@ async function rename(jp: JpWindow, given: unknown): Promise<void> {
 
 /** Archiving can be undone, so it asks nothing. */
 async function archive(jp: JpWindow, given: unknown): Promise<void> {
-  const row = rowOf(given) ?? (await pickConversation(jp, "Archive a conversation"));
+  const row = await rowFor(jp, given, "Archive a conversation");
   if (row === undefined) {
     return;
   }
+  const name = nameOf(jp, row);
   const client = await jp.connect();
   await client.call("jp/conversation/archive", { conversation: row.conversation });
   jp.chats.conversationChanged(row.conversation, undefined, true);
   jp.conversations.refresh();
   const undo = client.knows("jp/conversation/unarchive") ? ["Undo"] : [];
-  const choice = await window.showInformationMessage(`"${nameOf(row)}" is archived.`, ...undo);
+  const choice = await window.showInformationMessage(`"${name}" is archived.`, ...undo);
   if (choice === "Undo") {
     await client.call("jp/conversation/unarchive", { conversation: row.conversation });
     jp.conversations.refresh();
@@ -84,15 +89,24 @@ export async function pickConversation(
   const client = await jp.connect();
   const { conversations } = await client.call("jp/conversation/list", which);
   const rows = conversations.map((row) => ({
-    label: nameOf(row),
+    label: nameOf(jp, row),
     description: [row.conversation, ...marksOf(row)].join(" · "),
     row,
   }));
   return (await window.showQuickPick(rows, { title, matchOnDescription: true }))?.row;
 }
 
-export function nameOf({ title }: Row): string {
-  return title ?? "Untitled";
+/** What to call a conversation: its title, or how it begins, if that is known here. */
+export function nameOf(jp: JpWindow, { conversation, title }: Row): string {
+  return title ?? jp.chats.stateOf(conversation).name ?? "Untitled";
+}
+
+/** Finds out which conversation a command is for: the given one, that of the row under the cursor, or a chosen one. */
+export async function rowFor(jp: JpWindow, given: unknown, title: string): Promise<Row | undefined> {
+  if (given === FOCUSED) {
+    return jp.focusedConversation();
+  }
+  return rowOf(given) ?? (await pickConversation(jp, title));
 }
 
 /** Reads what the tree, a keybinding or another extension passes to a command. */

@@ -1,6 +1,6 @@
 /** What can be done with a stored conversation beside opening it: keeping, copying, writing down, removing. */
 
-import { commands, ProgressLocation, Uri, window, workspace, WorkspaceEdit, type Disposable } from "vscode";
+import { ProgressLocation, Uri, window, workspace, WorkspaceEdit, type Disposable } from "vscode";
 import type { JpClient } from "../client";
 import type {
   CompactionRange,
@@ -17,7 +17,8 @@ import {
 } from "../state/conversationWords";
 import { describeFailure } from "../state/failure";
 import type { JpWindow } from "../ui/window";
-import { nameOf, openConversation, pickConversation, rowOf, type Row } from "./conversations";
+import { nameOf, openConversation, rowFor, type Row } from "./conversations";
+import { registerReporting } from "./reporting";
 
 /** Turns at the end that models are always shown whole. */
 const KEPT_TURNS = 2;
@@ -28,8 +29,8 @@ export function keepingCommands(jp: JpWindow): Disposable[] {
     title: string,
     run: (jp: JpWindow, conversation: Row) => Promise<void>,
   ): Disposable =>
-    commands.registerCommand(id, async (given?: unknown) => {
-      const row = rowOf(given) ?? (await pickConversation(jp, title));
+    registerReporting(id, async (given) => {
+      const row = await rowFor(jp, given, title);
       if (row !== undefined) {
         await run(jp, row);
         jp.conversations.refresh();
@@ -47,7 +48,7 @@ export function keepingCommands(jp: JpWindow): Disposable[] {
     register("jp.exportConversation", "Write a conversation down", exportText),
     register("jp.compactConversation", "Show models a shorter form of a conversation", compact),
     register("jp.removeConversation", "Remove a conversation", remove),
-    commands.registerCommand("jp.restoreConversation", () => restore(jp)),
+    registerReporting("jp.restoreConversation", () => restore(jp)),
   ];
 }
 
@@ -114,7 +115,7 @@ async function fork(jp: JpWindow, row: Row): Promise<void> {
         choice: async () => wrap(await askCount("Up to which turn", turns), "upTo"),
       },
     ],
-    { title: `Go on in a copy of "${nameOf(row)}"`, placeHolder: `What to copy of its ${turns} turns` },
+    { title: `Go on in a copy of "${nameOf(jp, row)}"`, placeHolder: `What to copy of its ${turns} turns` },
   );
   const chosen = await choice?.choice();
   if (chosen !== undefined) {
@@ -151,7 +152,7 @@ async function exportText(jp: JpWindow, row: Row): Promise<void> {
       { label: "Markdown", detail: "What a person is shown", format: "markdown" as const },
       { label: "JSON", detail: "All events, with nothing left out", format: "json" as const },
     ],
-    { title: `Write "${nameOf(row)}" down` },
+    { title: `Write "${nameOf(jp, row)}" down` },
   );
   if (format === undefined) {
     return;
@@ -194,7 +195,7 @@ const POLICIES: readonly PolicyChoice[] = [
 
 async function compact(jp: JpWindow, row: Row): Promise<void> {
   const choice = await window.showQuickPick(POLICIES, {
-    title: `What models are shown of "${nameOf(row)}"`,
+    title: `What models are shown of "${nameOf(jp, row)}"`,
     placeHolder: `Conversations stay as they are; only models are shown less`,
   });
   if (choice === undefined) {
@@ -245,10 +246,11 @@ function compactionText({ reset }: Policy, added: readonly CompactionRange[]): s
 async function remove(jp: JpWindow, row: Row): Promise<void> {
   const client = await jp.connect();
   const { conversation } = row;
+  const name = nameOf(jp, row);
   await client.call("jp/conversation/remove", { conversation });
   jp.chats.conversationChanged(conversation, undefined, true);
   const undo = client.knows("jp/conversation/restore") ? ["Undo"] : [];
-  void window.showInformationMessage(`"${nameOf(row)}" is removed.`, ...undo).then(async (choice) => {
+  void window.showInformationMessage(`"${name}" is removed.`, ...undo).then(async (choice) => {
     if (choice === "Undo") {
       await client.call("jp/conversation/restore", { conversation });
       jp.conversations.refresh();
@@ -264,7 +266,7 @@ async function restore(jp: JpWindow): Promise<void> {
     return;
   }
   const rows = conversations.map((row) => ({
-    label: nameOf(row),
+    label: nameOf(jp, row),
     description: `removed ${new Date(row.removedAt).toLocaleString()}`,
     row,
   }));

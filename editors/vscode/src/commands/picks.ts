@@ -1,9 +1,11 @@
 /** Picking the model and the persona of a conversation; both are settings that go with the next query. */
 
-import { commands, window, type Disposable, type QuickPickItem } from "vscode";
+import { commands, type Disposable, type QuickPickItem } from "vscode";
 import type { JpClient } from "../client";
-import type { ListedModel, NamedConfiguration } from "../protocol.gen";
+import type { NamedConfiguration } from "../protocol.gen";
+import { modelWords } from "../state/modelWords";
 import type { JpWindow } from "../ui/window";
+import { pickOrType, type Found } from "./pickOrType";
 
 export function pickCommands(jp: JpWindow): Disposable[] {
   return [
@@ -19,15 +21,16 @@ interface Choice extends QuickPickItem {
 }
 
 const MODEL = "assistant.model.id=";
+const MODEL_HINT = "Type vendor and model, such as anthropic/claude-sonnet-4-5";
 
 async function pickModel(jp: JpWindow): Promise<void> {
   const { conversation } = jp.chats.shown;
   const choice = await pickOrType({
     title: "Model for this conversation",
-    hint: "Choose, or type vendor and model, such as anthropic/claude-sonnet-4-5",
+    hint: `Choose, or ${MODEL_HINT.toLowerCase()}`,
     find: async () => {
       const client = await jp.connect();
-      return client.knows("jp/model/list") ? listModels(client, conversation) : [];
+      return client.knows("jp/model/list") ? listModels(client, conversation) : { choices: [] };
     },
     typed: (text) => ({ label: text, name: text, setting: `${MODEL}${text}` }),
   });
@@ -38,24 +41,16 @@ async function pickModel(jp: JpWindow): Promise<void> {
   await jp.view.focus();
 }
 
-async function listModels(client: JpClient, conversation: string | null): Promise<Choice[]> {
-  const { models } = await client.call("jp/model/list", conversation === null ? {} : { conversation });
-  return models.map((model) => ({
-    label: model.id,
-    description: [model.displayName, ...model.aliases].filter(Boolean).join(", "),
-    detail: factsOf(model),
-    name: model.id,
-    setting: `${MODEL}${model.id}`,
+async function listModels(client: JpClient, conversation: string | null): Promise<Found<Choice>> {
+  const result = await client.call("jp/model/list", conversation === null ? {} : { conversation });
+  const choices = modelWords(result).map(({ id, ...words }) => ({
+    ...words,
+    name: id,
+    setting: `${MODEL}${id}`,
   }));
-}
-
-function factsOf({ contextWindow, effective, deprecated }: ListedModel): string {
-  const facts = [
-    effective ? "the model of this conversation now" : "",
-    contextWindow === undefined ? "" : `reads up to ${contextWindow.toLocaleString("en")} tokens`,
-    deprecated === true ? "will be withdrawn by its vendor" : "",
-  ];
-  return facts.filter(Boolean).join("; ");
+  return result.models.length > 0
+    ? { choices }
+    : { choices, hint: `No vendor tells its models without a key. ${MODEL_HINT}` };
 }
 
 async function pickPersona(jp: JpWindow): Promise<void> {
@@ -64,7 +59,7 @@ async function pickPersona(jp: JpWindow): Promise<void> {
     hint: "Choose, or type the name of a settings file",
     find: async () => {
       const client = await jp.connect();
-      return client.knows("jp/config/list") ? listPersonas(client) : [];
+      return client.knows("jp/config/list") ? listPersonas(client) : { choices: [] };
     },
     typed: (text) => ({ label: text, name: text, setting: text }),
   });
@@ -78,9 +73,9 @@ async function pickPersona(jp: JpWindow): Promise<void> {
   await jp.view.focus();
 }
 
-async function listPersonas(client: JpClient): Promise<Choice[]> {
+async function listPersonas(client: JpClient): Promise<Found<Choice>> {
   const { files } = await client.call("jp/config/list", {});
-  return files.filter(({ problem }) => problem === undefined).map(personaChoice);
+  return { choices: files.filter(({ problem }) => problem === undefined).map(personaChoice) };
 }
 
 function personaChoice({ name, expression, group, title, description }: NamedConfiguration): Choice {
@@ -91,56 +86,6 @@ function personaChoice({ name, expression, group, title, description }: NamedCon
     name: title ?? name,
     setting: expression,
   };
-}
-
-interface Picking {
-  readonly title: string;
-  readonly hint: string;
-  readonly find: () => Promise<readonly Choice[]>;
-  readonly typed: (text: string) => Choice;
-}
-
-/** Lets the user choose from what is found, or type what is not in the list. */
-async function pickOrType({ title, hint, find, typed }: Picking): Promise<Choice | undefined> {
-  const picker = window.createQuickPick<Choice>();
-  picker.title = title;
-  picker.placeholder = hint;
-  picker.matchOnDescription = true;
-  picker.busy = true;
-  let found: readonly Choice[] = [];
-  const show = () => {
-    const text = picker.value.trim();
-    const isListed = text === "" || found.some(({ label }) => label === text);
-    picker.items = isListed
-      ? found
-      : [...found, { ...typed(text), description: "as typed", alwaysShow: true }];
-  };
-  picker.onDidChangeValue(show);
-  const finding = find()
-    .then((choices) => {
-      found = choices;
-    })
-    .catch((error: unknown) => {
-      picker.placeholder = `${hint} (the list could not be had: ${String(error)})`;
-    })
-    .finally(() => {
-      picker.busy = false;
-      show();
-    });
-  const picked = await new Promise<Choice | undefined>((resolve) => {
-    picker.onDidAccept(() => {
-      const text = picker.value.trim(); // the list may still lack what was typed
-      resolve(picker.selectedItems[0] ?? (text === "" ? undefined : typed(text)));
-      picker.hide();
-    });
-    picker.onDidHide(() => {
-      resolve(undefined);
-    });
-    picker.show();
-  });
-  await finding;
-  picker.dispose();
-  return picked;
 }
 
 /** Sends a setting with the next query, in the place of those that it replaces. */

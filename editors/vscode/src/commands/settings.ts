@@ -1,13 +1,23 @@
 /** Settings: what a value is, where it comes from, and changing it in a file. */
 
-import { commands, MarkdownString, Uri, window, type Disposable, type Hover } from "vscode";
+import {
+  commands,
+  MarkdownString,
+  Uri,
+  window,
+  type Disposable,
+  type Hover,
+  type QuickPickItem,
+} from "vscode";
 import type { JpClient } from "../client";
 import { changeText, dottedValues, explanationText, keyOfHover, valueOf } from "../state/settingWords";
 import type { JpWindow } from "../ui/window";
+import { pickOrType } from "./pickOrType";
+import { registerReporting } from "./reporting";
 
 export function settingCommands(jp: JpWindow): Disposable[] {
   return [
-    commands.registerCommand("jp.explainSetting", async (given?: unknown) => {
+    registerReporting("jp.explainSetting", async (given?: unknown) => {
       const key =
         typeof given === "string"
           ? given
@@ -16,7 +26,7 @@ export function settingCommands(jp: JpWindow): Disposable[] {
         await explain(jp, key);
       }
     }),
-    commands.registerCommand("jp.changeSetting", async (given?: unknown) => {
+    registerReporting("jp.changeSetting", async (given?: unknown) => {
       const key =
         typeof given === "string"
           ? given
@@ -93,16 +103,22 @@ function textOf(content: Hover["contents"][number]): string {
 
 /** Lets the user choose a setting by its key or value, as the shown conversation has it. */
 async function pickKey(jp: JpWindow, title: string): Promise<string | undefined> {
-  const items = jp.connect().then((client) => listSettings(client, jp));
-  const choice = await window.showQuickPick(items, {
+  let known: readonly QuickPickItem[] = [];
+  const isAbout = (text: string) => (each: QuickPickItem) =>
+    `${each.label}\n${each.description ?? ""}`.toLowerCase().includes(text.toLowerCase());
+  const choice = await pickOrType({
     title,
-    placeHolder: "A key, or a part of its value",
-    matchOnDescription: true,
+    hint: "A key, or a part of its value; type the key of what is not set yet",
+    find: async () => {
+      known = await listSettings(await jp.connect(), jp);
+      return { choices: known };
+    },
+    typed: (label): QuickPickItem | undefined => (known.some(isAbout(label)) ? undefined : { label }),
   });
   return choice?.label;
 }
 
-async function listSettings(client: JpClient, jp: JpWindow) {
+async function listSettings(client: JpClient, jp: JpWindow): Promise<readonly QuickPickItem[]> {
   const { value } = await client.call("jp/config/get", conversationOf(jp));
   return dottedValues(value).map(([label, each]) => ({ label, description: JSON.stringify(each) }));
 }

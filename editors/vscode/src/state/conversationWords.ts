@@ -86,7 +86,7 @@ export function hitWords({ before, match, after, title, turn, scope, count }: Se
   const more = count > 1 ? [`${count} times`] : [];
   return {
     line: `${before}${match}${after}`.replace(/\s+/g, " ").trim(),
-    where: [title ?? "Untitled", ...place, SPEAKERS[scope], ...more].join(", "),
+    where: [...place, SPEAKERS[scope], ...more, title ?? "Untitled"].join(", "), // titles are cut off
   };
 }
 

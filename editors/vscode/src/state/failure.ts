@@ -14,6 +14,9 @@ export interface Failure {
 const PENDING_RESPONSE_REJECTED = -32097;
 const CONNECTION_INACTIVE = -32096;
 
+/** How the server begins when a program has asked wrongly; the rest is for people too. */
+const WIRE_WORDS = /^Invalid params for [\w/]+: /;
+
 const SHOW_LOG: ActionButton = { id: "log", title: "Show Server Log" };
 
 const CHOOSE_MODEL: ActionButton = { id: "model", title: "Choose a Model" };
@@ -28,6 +31,9 @@ const ADVICE: Partial<Record<ErrorCode, Omit<Failure, "message">>> = {
   },
   provider_auth: { hint: "Set the key where the server can see it, then restart the server." },
   model_unknown: { hint: "Pick another model below the input." },
+  conversation_not_found: {
+    hint: "Bring it back from the archive, or take it back where it was removed: the tree of conversations has both.",
+  },
   conversation_busy: { hint: "Wait until the other query is done." },
   internal: { action: SHOW_LOG },
 };
@@ -50,7 +56,8 @@ export function describeFailure(error: unknown): Failure {
   const origin = isTold ? {} : { hint: `See ${data.origin}.` };
   const model = data?.origin === MODEL_SETTING ? { action: CHOOSE_MODEL } : {};
   const draft = data?.draft === undefined ? {} : { draft: data.draft };
-  return { message: error.message, ...origin, ...model, ...advice, ...draft };
+  const message = error.message.replace(WIRE_WORDS, "");
+  return { message, ...origin, ...model, ...advice, ...draft };
 }
 
 /** Whether the server went away before it answered. */

@@ -12,6 +12,7 @@ import {
   type Disposable,
   type Event,
   type TreeDataProvider,
+  type TreeView,
 } from "vscode";
 import type { JpClient } from "../client";
 import type { ConversationSummary } from "../protocol.gen";
@@ -31,7 +32,7 @@ export interface ConversationState {
 }
 
 /** A row: a conversation, or what holds the archived ones. */
-type Row = ConversationSummary | typeof ARCHIVE;
+export type Row = ConversationSummary | typeof ARCHIVE;
 
 const ARCHIVE = "archive" as const;
 
@@ -106,6 +107,21 @@ export class Conversations implements TreeDataProvider<Row>, Disposable {
     clearTimeout(this.timer);
     this.changes.dispose();
   }
+}
+
+/**
+ * Finds the row that has the focus. Extensions are told only which rows are selected, and arrow keys select none; but
+ * the editor can turn around whether the focused one is, and that is seen.
+ */
+export async function focusedConversation(tree: TreeView<Row>): Promise<ConversationSummary | undefined> {
+  const before = tree.selection;
+  await commands.executeCommand("list.toggleSelection");
+  const after = tree.selection;
+  await commands.executeCommand("list.toggleSelection");
+  const idOf = (row: Row) => (row === ARCHIVE ? row : row.conversation);
+  const missingIn = (rows: readonly Row[]) => (row: Row) => rows.every((each) => idOf(each) !== idOf(row));
+  const row = after.find(missingIn(before)) ?? before.find(missingIn(after));
+  return row === ARCHIVE ? undefined : row;
 }
 
 function archiveItem(): TreeItem {

@@ -17,17 +17,18 @@ import {
   type CancellationToken,
   type ExtensionContext,
   type Memento,
+  type TreeView,
 } from "vscode";
 import type { LanguageClient, MessageActionItem, ShowMessageRequestParams } from "vscode-languageclient/node";
 import { onPrompt, onServer, type Connection, type JpClient } from "../client";
-import type { PromptParams, QueryParams } from "../protocol.gen";
+import type { ConversationSummary, PromptParams, QueryParams } from "../protocol.gen";
 import { locateServer, type Located } from "../server/locate";
 import { ServerProcess, type Launch, type Status } from "../server/process";
 import { readSettings, type Settings } from "../settings";
 import type { Chat } from "../state/chat";
 import { Chats } from "../state/chats";
 import { ChatView } from "./chatView";
-import { Conversations, CONVERSATIONS_VIEW } from "./conversations";
+import { Conversations, CONVERSATIONS_VIEW, focusedConversation, type Row } from "./conversations";
 import { EditDocuments, ReadDocuments } from "./documents";
 import type { FromPage, ToPage } from "./messages";
 import { createLogs } from "./output";
@@ -43,6 +44,7 @@ export class JpWindow implements Disposable {
   readonly readDocuments = new ReadDocuments();
   readonly editDocuments = new EditDocuments();
   readonly walkthrough = new Walkthrough();
+  private readonly tree: TreeView<Row>;
   private readonly statusBar = new StatusBar();
   private readonly memory: Memento;
   private readonly owned: Disposable;
@@ -93,6 +95,7 @@ export class JpWindow implements Disposable {
       () => this.server.connectToShow(),
       (conversation) => this.chats.stateOf(conversation),
     );
+    this.tree = window.createTreeView(CONVERSATIONS_VIEW, { treeDataProvider: this.conversations });
     this.owned = Disposable.from(
       this.logs.extension,
       this.logs.server,
@@ -104,7 +107,7 @@ export class JpWindow implements Disposable {
       this.conversations,
       this.chats,
       window.registerWebviewViewProvider("jp.chat", this.view),
-      window.registerTreeDataProvider(CONVERSATIONS_VIEW, this.conversations),
+      this.tree,
     );
   }
 
@@ -124,6 +127,11 @@ export class JpWindow implements Disposable {
 
   connect(): Promise<JpClient> {
     return this.server.connect();
+  }
+
+  /** The conversation of the tree that the keyboard is at. */
+  focusedConversation(): Promise<ConversationSummary | undefined> {
+    return focusedConversation(this.tree);
   }
 
   /** Asks what somebody else has put together, and shows the chat. */

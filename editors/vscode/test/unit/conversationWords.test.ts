@@ -96,7 +96,7 @@ test("a hit says where it is", () => {
     ...{ conversation: "jp-c1", title: "Locks", scope: "tool_result", turn: 2, event: 5 },
     ...{ before: "  x = ", match: "lock", after: "()\t# taken", count: 3 },
   };
-  assert.deepEqual(hitWords(hit), { line: "x = lock() # taken", where: "Locks, turn 2, result, 3 times" });
+  assert.deepEqual(hitWords(hit), { line: "x = lock() # taken", where: "turn 2, result, 3 times, Locks" });
   const title: SearchHit = { conversation: "c", scope: "title", before: "", match: "a", after: "", count: 1 };
-  assert.deepEqual(hitWords(title), { line: "a", where: "Untitled, title" });
+  assert.deepEqual(hitWords(title), { line: "a", where: "title, Untitled" });
 });

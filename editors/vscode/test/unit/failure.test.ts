@@ -6,6 +6,13 @@ function failure(message: string, data: object): Error {
   return Object.assign(new Error(message), { code: -32803, data: { code: "config_invalid", ...data } });
 }
 
+test("what was typed wrongly is told without the words of the wire", () => {
+  const message = "Invalid params for jp/conversation/expiry: `expires` must be a duration";
+  assert.deepEqual(describeFailure(failure(message, { code: "invalid_params" })), {
+    message: "`expires` must be a duration",
+  });
+});
+
 describe("where a failure comes from", () => {
   test("is told behind what went wrong", () => {
     assert.deepEqual(describeFailure(failure("no such key", { origin: "config.toml:3" })), {

@@ -24,7 +24,7 @@ local LONGEST_NAME = 60
 ---@field input integer the buffer where queries are written
 ---@field conversation string? none while it is new
 ---@field title string?
----@field is_removed boolean? whether it is in the trash now
+---@field away 'removed'|'archived'|nil where it is, if it is not among the conversations
 ---@field sections jp.Section[]
 ---@field folds table<integer, jp.Fold> by their first row
 ---@field fold_levels table<integer, string> by line
@@ -188,7 +188,6 @@ end
 
 --- How the first query that is shown begins.
 ---@return string?
----@private
 function Chat:beginning()
   for _, section in ipairs(self.sections) do
     for _, item in ipairs(section.state.turns[1] and section.state.turns[1].items or {}) do
@@ -203,7 +202,7 @@ end
 ---@return string
 function Chat:name()
   local name = self.title or self:beginning() or self.conversation or 'New conversation'
-  return self.is_removed and name .. ' (removed)' or name
+  return self.away and ('%s (%s)'):format(name, self.away) or name
 end
 
 --- The section of a query that runs; the last one, if several wait.

@@ -6,11 +6,19 @@ local render = require('jp.chat.render')
 ---@class jp.Chat
 local Chat = {}
 
---- The conversation was changed, perhaps by somebody else.
+--- The conversation was changed, perhaps by somebody else. When it comes back, what could not be asked goes.
 ---@param change jp.ConversationChangedNotification
 function Chat:conversation_changed(change)
-  self.is_removed = change.change == 'removed'
+  local was_away, kind = self.away ~= nil, change.change
+  if kind == 'removed' or kind == 'archived' then
+    self.away = kind
+  elseif kind ~= 'updated' then
+    self.away = nil
+  end
   self.title = change.title or self.title
+  if was_away and not self.away and not self:running() then
+    self:load()
+  end
   vim.cmd.redrawstatus({ bang = true })
 end
 
