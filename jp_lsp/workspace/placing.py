@@ -14,7 +14,7 @@ from jp_lsp.conversation.directory_name import directory_name
 from jp_lsp.conversation.ids import ConversationId
 from jp_lsp.conversation.timestamp import Timestamp
 from jp_lsp.workspace.atomic import TEMPORARY_SUFFIX, make_folder, read_file, stamp_of, sync_folder
-from jp_lsp.workspace.folders import EVENTS, MANAGED, Root
+from jp_lsp.workspace.folders import EVENTS, MANAGED, METADATA, Root
 from jp_lsp.workspace.paths import Roots, copy_folder
 from jp_lsp.workspace.trash import free_place, move_to_trash, write_note
 
@@ -63,8 +63,8 @@ def finish_move(roots: Roots, conversation: ConversationId) -> Path | None:
     """Bring the user's copy of a live conversation back from the archive, where a crash left it.
 
     Archiving begins with that copy and unarchiving ends with it, so a crash in between leaves it in the archive
-    while the workspace's is in the list. It is known by its events, which are the same still; an archived copy
-    with others is somebody else's doing and stays.
+    while the workspace's is in the list. It is known by its events, which are the same still, or by its metadata,
+    if a crash before had left the events different; an archived copy with others is somebody else's doing and stays.
 
     Returns:
         Where the copy is now; `None` where there was nothing to do.
@@ -76,7 +76,7 @@ def finish_move(roots: Roots, conversation: ConversationId) -> Path | None:
     if silo is None or source is None or silo.folder_of(conversation) is not None:
         return None
     left = silo.folder_of(conversation, is_archived=True)
-    if left is None or not _is_same_file(left / EVENTS, source / EVENTS):
+    if left is None or not any(_is_same_file(left / name, source / name) for name in (EVENTS, METADATA)):
         return None
     target = silo.conversations / left.name
     left.rename(target)

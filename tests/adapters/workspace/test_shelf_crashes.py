@@ -132,11 +132,27 @@ async def test_whoever_goes_on_with_a_half_archived_conversation_gets_all_of_it(
     assert (place.silo / "conversations" / "17912345678-old" / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.requirement("R289", "T04")
+async def test_nothing_of_a_removed_conversation_comes_back_from_two_crashes(place: Place) -> None:
+    """The first ended a change of the events between the two copies, the second an archiving."""
+    place.open()
+    marked = {**METADATA, "archived_at": "2026-10-05 22:00:00.0"}
+    archived = fill(place.silo, "17912345678-old", *STREAM, metadata=marked)
+    fill(place.storage, "17912345678-old", *STREAM[:2], metadata=marked)
+    archive = place.silo / "conversations" / ".archive"
+    archive.mkdir()
+    archived.rename(archive / archived.name)
+    shelf = shelf_of(place)
+    await shelf.remove(ID)
+    assert await shelf.list(is_archived=True) == []
+    assert folders(place) == {"silo.trash": ["17912345678-old"], "workspace.trash": ["17912345678-old"]}
+
+
 @pytest.mark.requirement("R289")
 async def test_an_archived_copy_with_other_events_stays_where_it_is(place: Place) -> None:
     place.open()
     fill(place.storage, "17912345678-old", *STREAM, metadata=METADATA)
-    other = fill(place.folder.parent / "made", "17912345678-old", turn(), user("other"), metadata=METADATA)
+    other = fill(place.folder.parent / "made", "17912345678-old", turn(), user("other"))
     archive = place.silo / "conversations" / ".archive"
     archive.mkdir(parents=True)
     other.rename(archive / "17912345678-old")
